@@ -1,0 +1,1 @@
+//! Scenes as data, drawn by a framefence Painter.

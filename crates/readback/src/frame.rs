@@ -1,0 +1,178 @@
+//! A finished frame and the images in it.
+
+use std::time::Duration;
+
+use framefence_pixel::{ColorSpec, OutputFormat, Plane, PlaneLayout, Size};
+use framefence_pool::PooledBytes;
+
+use crate::staging::StagedBytes;
+use crate::time::Time;
+
+/// A frame that the GPU has finished: one image for each output that was asked for.
+///
+/// The images lend the memory that the GPU wrote; dropping the frame gives it back. `Send` and
+/// `Sync`: it may be read from several threads and dropped on any.
+#[derive(Debug)]
+pub struct Frame {
+    number: u64,
+    time: Time,
+    images: Vec<Image>,
+    timings: Timings,
+}
+
+impl Frame {
+    /// A frame of the given images, in the order of the request's outputs.
+    ///
+    /// # Panics
+    ///
+    /// If `images` is empty.
+    #[must_use]
+    pub fn new(number: u64, time: Time, images: Vec<Image>, timings: Timings) -> Self {
+        assert!(!images.is_empty(), "a frame has at least one image");
+        Self {
+            number,
+            time,
+            images,
+            timings,
+        }
+    }
+
+    /// The frame's number, as its request gave it.
+    #[must_use]
+    pub fn number(&self) -> u64 {
+        self.number
+    }
+
+    /// The time that the frame shows, as its request gave it.
+    #[must_use]
+    pub fn time(&self) -> Time {
+        self.time
+    }
+
+    /// The images in the order of the request's outputs; at least one.
+    #[must_use]
+    pub fn images(&self) -> &[Image] {
+        &self.images
+    }
+
+    /// The first image, the only one of most frames.
+    #[must_use]
+    pub fn image(&self) -> &Image {
+        &self.images[0]
+    }
+
+    /// How long each stage of the frame took.
+    #[must_use]
+    pub fn timings(&self) -> Timings {
+        self.timings
+    }
+}
+
+/// How long a frame spent in each stage between its request and its delivery.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Timings {
+    /// From the request until its painter was called.
+    pub queued: Duration,
+    /// The painter's recording and the engine's own.
+    pub paint: Duration,
+    /// Waiting until the driver could take the submission without blocking, then the submit itself.
+    pub submit: Duration,
+    /// From the submit's return until wgpu reported the work as done.
+    pub gpu: Duration,
+}
+
+/// One image of a frame: its format, its colours and the memory of its planes.
+#[derive(Debug)]
+pub struct Image {
+    format: OutputFormat,
+    color: ColorSpec,
+    size: Size,
+    planes: Vec<PlaneLayout>,
+    memory: FrameMemory,
+}
+
+/// Who owns the bytes of an image.
+#[derive(Debug)]
+pub enum FrameMemory {
+    /// A mapped staging buffer, lent; it goes back to its ring when the image is dropped.
+    Staged(StagedBytes),
+    /// Memory of the CPU, pooled or the caller's own.
+    Owned(PooledBytes),
+}
+
+impl FrameMemory {
+    fn bytes(&self) -> &[u8] {
+        match self {
+            Self::Staged(staged) => staged.bytes(),
+            Self::Owned(owned) => owned,
+        }
+    }
+}
+
+impl Image {
+    /// An image over `memory`, whose planes lie where `planes` says.
+    ///
+    /// # Panics
+    ///
+    /// If a plane reaches beyond `memory`.
+    #[must_use]
+    pub fn new(
+        format: OutputFormat,
+        color: ColorSpec,
+        size: Size,
+        planes: Vec<PlaneLayout>,
+        memory: FrameMemory,
+    ) -> Self {
+        let length = memory.bytes().len();
+        for plane in &planes {
+            assert!(
+                plane.offset_bytes + plane.len_bytes() <= length,
+                "{plane:?} reaches beyond {length} bytes"
+            );
+        }
+        Self {
+            format,
+            color,
+            size,
+            planes,
+            memory,
+        }
+    }
+
+    /// The pixel format.
+    #[must_use]
+    pub fn format(&self) -> OutputFormat {
+        self.format
+    }
+
+    /// How the samples are to be read as colours.
+    #[must_use]
+    pub fn color(&self) -> ColorSpec {
+        self.color
+    }
+
+    /// Width and height in pixels.
+    #[must_use]
+    pub fn size(&self) -> Size {
+        self.size
+    }
+
+    /// The planes, in the format's order.
+    pub fn planes(&self) -> impl ExactSizeIterator<Item = Plane<'_>> {
+        let bytes = self.memory.bytes();
+        self.planes
+            .iter()
+            .map(move |layout| Plane::new(bytes, layout))
+    }
+
+    /// The first plane, the only one of the packed formats.
+    ///
+    /// # Panics
+    ///
+    /// Never: every format has at least one plane.
+    #[must_use]
+    pub fn plane(&self) -> Plane<'_> {
+        Plane::new(self.memory.bytes(), &self.planes[0])
+    }
+}

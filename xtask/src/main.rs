@@ -1,0 +1,3 @@
+//! Build, demo, test and maintenance tasks: `cargo xtask --help`.
+
+fn main() {}
