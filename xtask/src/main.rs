@@ -1,3 +1,90 @@
 //! Build, demo, test and maintenance tasks: `cargo xtask --help`.
 
-fn main() {}
+mod build;
+mod demo;
+mod install;
+mod needs;
+mod test;
+#[cfg(test)]
+mod tidy;
+
+use std::process::ExitCode;
+
+use anyhow::Context as _;
+use clap::{Parser, Subcommand};
+use xshell::Shell;
+
+/// Framefence's tasks. Each makes sure that what it needs is on the machine.
+#[derive(Debug, Parser)]
+#[command(name = "cargo xtask", bin_name = "cargo xtask")]
+struct Cli {
+    #[command(subcommand)]
+    task: Task,
+}
+
+#[derive(Debug, Subcommand)]
+enum Task {
+    Demo(demo::Options),
+    Test(test::Options),
+}
+
+fn main() -> anyhow::Result<ExitCode> {
+    let cli = Cli::parse();
+
+    // The terminal sends Ctrl-C to the children as well. They end as they see fit (an export
+    // says what it keeps), so this process outlives them and then reports how they ended.
+    ctrlc::set_handler(|| {}).context("could not take over Ctrl-C")?;
+
+    let shell = Shell::new().context("the current folder cannot be used")?;
+    match cli.task {
+        Task::Demo(options) => demo::run(&shell, &options),
+        Task::Test(options) => test::run(&shell, &options),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn demo_writes_to_out_unless_told() {
+        let Task::Demo(options) = parse(&["demo"]) else {
+            panic!("not the demo")
+        };
+        assert_eq!(options.out, std::path::Path::new("out"));
+        assert!(!options.install.no_install);
+    }
+
+    #[test]
+    fn what_follows_the_dashes_is_for_cargo_test() {
+        let Task::Test(options) = parse(&[
+            "test",
+            "--no-install",
+            "--",
+            "--test",
+            "faults",
+            "--",
+            "--nocapture",
+        ]) else {
+            panic!("not the tests")
+        };
+        assert!(options.install.no_install);
+        assert_eq!(
+            options.cargo_test,
+            ["--test", "faults", "--", "--nocapture"]
+        );
+    }
+
+    fn parse(arguments: &[&str]) -> Task {
+        Cli::try_parse_from([&["xtask"], arguments].concat())
+            .expect("parses")
+            .task
+    }
+}

@@ -1,0 +1,191 @@
+//! `cargo xtask demo`.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::Context as _;
+use clap::Args;
+use serde::Deserialize;
+use xshell::{Shell, cmd};
+
+use crate::build;
+use crate::needs::{self, InstallOptions, Need};
+
+/// Export the demo scene to DIR/demo.y4m and DIR/poster.png
+///
+/// Makes sure that a GPU driver is there (on Debian and Ubuntu it installs Mesa's software Vulkan
+/// driver where none opens), builds the export example, runs it, and sums up what came out.
+#[derive(Args, Debug)]
+pub(crate) struct Options {
+    /// Folder for the files, made if missing
+    #[arg(long, value_name = "DIR", default_value = "out")]
+    pub(crate) out: PathBuf,
+
+    #[command(flatten)]
+    pub(crate) install: InstallOptions,
+}
+
+/// The frame on the poster.
+const POSTER_FRAME: u64 = 60;
+
+/// Prepares the machine, exports, and prints the summary.
+pub(crate) fn run(shell: &Shell, options: &Options) -> anyhow::Result<ExitCode> {
+    let [gpu_probe, export] = build::examples(
+        shell,
+        &[
+            "--release",
+            "--package",
+            "xtask",
+            "--package",
+            "framefence-examples",
+        ],
+        ["gpu_probe", "export"],
+    )?;
+    needs::ensure(shell, &[Need::GpuDriver], &gpu_probe, &options.install)?;
+
+    let out = &options.out;
+    shell
+        .create_dir(out)
+        .context("the folder for the files cannot be made")?;
+    let film = out.join("demo.y4m");
+    let poster = out.join("poster.png");
+    let scene = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/assets/demo.json");
+    let scratch = shell.create_temp_dir()?;
+    let report = scratch.path().join("export.json");
+
+    cmd!(shell, "{export} {scene} --out {film} --json {report}")
+        .quiet()
+        .run()
+        .context("the export of the film did not finish")?;
+    let frames = format!("{POSTER_FRAME}..{}", POSTER_FRAME + 1);
+    cmd!(shell, "{export} {scene} --out {poster} --frames {frames}")
+        .quiet()
+        .run()
+        .context("the export of the poster did not finish")?;
+
+    let report: Report = serde_json::from_str(&shell.read_file(&report)?)
+        .context("the export's --json is not what this task reads")?;
+    let mut files = Vec::new();
+    for path in [film, poster] {
+        let metadata = std::fs::metadata(&path)
+            .with_context(|| format!("the export left no {}", path.display()))?;
+        files.push((path, metadata.len()));
+    }
+    println!("{}", summary(&report, &files)?);
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What the demo reads of the export example's `--json`.
+#[derive(Deserialize)]
+struct Report {
+    adapter: Adapter,
+    frames: u64,
+    size: String,
+    wall_seconds: f64,
+    fps: f64,
+    stages: BTreeMap<String, Percentiles>,
+}
+
+#[derive(Deserialize)]
+struct Adapter {
+    name: String,
+    driver: String,
+    backend: String,
+    software: bool,
+}
+
+#[derive(Deserialize)]
+struct Percentiles {
+    p50_ms: f64,
+    p95_ms: f64,
+}
+
+/// One screen: the machine, the speed, and the files with their sizes in bytes.
+fn summary(report: &Report, files: &[(PathBuf, u64)]) -> anyhow::Result<String> {
+    let Report {
+        adapter,
+        frames,
+        size,
+        wall_seconds,
+        fps,
+        stages,
+    } = report;
+    let readback = stages
+        .get("render_readback")
+        .context("the export did not time `render_readback`")?;
+    let kind = if adapter.software {
+        "software"
+    } else {
+        "hardware"
+    };
+
+    let mut text = String::new();
+    writeln!(text)?;
+    writeln!(
+        text,
+        "  adapter            {} ({}, {kind})",
+        adapter.name, adapter.backend
+    )?;
+    writeln!(text, "  driver             {}", adapter.driver)?;
+    writeln!(
+        text,
+        "  frames             {frames} of {size} in {wall_seconds:.1} s"
+    )?;
+    writeln!(
+        text,
+        "  render + readback  p50 {:.2} ms, p95 {:.2} ms",
+        readback.p50_ms, readback.p95_ms
+    )?;
+    writeln!(text, "  export             {fps:.1} fps")?;
+    for (path, bytes) in files {
+        let mebibytes = *bytes as f64 / (1024.0 * 1024.0);
+        writeln!(text, "  {:<18} {mebibytes:.1} MiB", path.display())?;
+    }
+    Ok(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const REPORT: &str = r#"{
+        "adapter": { "name": "llvmpipe", "driver": "Mesa 22.3.6", "backend": "vulkan", "software": true },
+        "frames": 240, "wall_seconds": 12.04, "fps": 19.93, "size": "1920x1080",
+        "stages": {
+            "gpu": { "p50_ms": 2.0, "p95_ms": 2.5, "p99_ms": 3.0, "max_ms": 4.0 },
+            "render_readback": { "p50_ms": 3.214, "p95_ms": 4.4, "p99_ms": 5.0, "max_ms": 9.0 }
+        },
+        "files": ["out/demo.y4m"]
+    }"#;
+
+    #[test]
+    fn the_summary_says_what_the_export_measured() {
+        let report = serde_json::from_str(REPORT).expect("a report");
+        let files = [
+            (PathBuf::from("out/demo.y4m"), 3 * 1024 * 1024),
+            (PathBuf::from("out/poster.png"), 1_500_000),
+        ];
+        assert_eq!(
+            summary(&report, &files).expect("a summary"),
+            "
+  adapter            llvmpipe (vulkan, software)
+  driver             Mesa 22.3.6
+  frames             240 of 1920x1080 in 12.0 s
+  render + readback  p50 3.21 ms, p95 4.40 ms
+  export             19.9 fps
+  out/demo.y4m       3.0 MiB
+  out/poster.png     1.4 MiB
+"
+        );
+    }
+
+    #[test]
+    fn a_report_without_the_readback_is_an_error() {
+        let report =
+            serde_json::from_str(&REPORT.replace("render_readback", "other")).expect("a report");
+        let error = summary(&report, &[]).expect_err("no such stage");
+        assert!(error.to_string().contains("render_readback"), "{error}");
+    }
+}

@@ -1,0 +1,47 @@
+//! `cargo xtask test`.
+
+use std::ffi::OsString;
+use std::process::{Command, ExitCode};
+
+use anyhow::Context as _;
+use clap::Args;
+use xshell::Shell;
+
+use crate::build;
+use crate::needs::{self, InstallOptions, Need};
+
+/// Run every test: unit, integration, doc
+///
+/// Makes sure that what the tests need is on the machine (a GPU driver, the Vulkan validation
+/// layers, ffmpeg), then runs `cargo test --workspace` and ends with its status.
+#[derive(Args, Debug)]
+pub(crate) struct Options {
+    #[command(flatten)]
+    pub(crate) install: InstallOptions,
+
+    /// Passed to `cargo test`, for example `-- --test faults -- --nocapture`
+    #[arg(last = true, value_name = "ARGUMENTS")]
+    pub(crate) cargo_test: Vec<OsString>,
+}
+
+/// The layers are Vulkan's, which is the backend of Linux alone.
+const NEEDS: &[Need] = if cfg!(target_os = "linux") {
+    &[Need::GpuDriver, Need::ValidationLayers, Need::Ffmpeg]
+} else {
+    &[Need::GpuDriver, Need::Ffmpeg]
+};
+
+/// Prepares the machine, runs the tests, and returns the status of `cargo test`.
+pub(crate) fn run(shell: &Shell, options: &Options) -> anyhow::Result<ExitCode> {
+    // The whole workspace's features, as in the test run, or the GPU stack would be built twice.
+    let [gpu_probe] = build::examples(shell, &["--workspace"], ["gpu_probe"])?;
+    needs::ensure(shell, NEEDS, &gpu_probe, &options.install)?;
+
+    let status = Command::new(build::cargo())
+        .args(["test", "--workspace"])
+        .args(&options.cargo_test)
+        .status()
+        .context("`cargo test` does not start")?;
+    let code = status.code().and_then(|code| u8::try_from(code).ok());
+    Ok(code.map_or(ExitCode::FAILURE, ExitCode::from))
+}
