@@ -39,16 +39,19 @@ pub struct PoolReport {
     pub idle_bytes: usize,
     /// Number of values that wait to be lent again.
     pub idle_count: usize,
-    /// Values that were made because none was idle, since the pool was.
+    /// Values that were taken in with [`Pool::add`], since the pool was made.
     pub made: u64,
-    /// Values that were lent again, since the pool was made.
+    /// Values that were lent again by [`Pool::take`], since the pool was made.
     pub reused: u64,
-    /// Values that were dropped to stay within the budget, since the pool was made.
+    /// Values that were dropped, to stay within the budget or by [`Pool::clear`], since the pool
+    /// was made.
     pub evicted: u64,
 }
 
 impl<K: PartialEq, T> Pool<K, T> {
-    /// A pool that keeps at most `budget_bytes` of idle values.
+    /// A pool that keeps at most `budget_bytes` of idle values: the values idle for longest are
+    /// dropped to make room for one just released, and one larger than the whole budget is
+    /// dropped as soon as it is released.
     #[must_use]
     pub fn new(budget_bytes: usize) -> Self {
         let state = State {
@@ -84,7 +87,6 @@ impl<K: PartialEq, T> Pool<K, T> {
     /// Takes in a value that its caller has just made, and lends it to that caller.
     ///
     /// `size_bytes` is what it counts for in the budget and the report.
-    #[must_use]
     pub fn add(&self, key: K, size_bytes: usize, value: T) -> Lease<K, T> {
         let mut state = self.shared.lock();
         let report = &mut state.report;
@@ -136,6 +138,34 @@ impl<K, T> Shared<K, T> {
         // Counters and the list are changed together without a panic in between, so a poisoned
         // lock still guards a sound state.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<K, T> State<K, T> {
+    /// Moves a lent block to the idle ones, and hands out those that have to make room for it.
+    fn release(&mut self, block: Block<K, T>, budget_bytes: usize) -> Vec<Block<K, T>> {
+        let Self { idle, report } = self;
+        report.live_bytes -= block.size_bytes;
+        report.live_count -= 1;
+        if block.size_bytes > budget_bytes {
+            // No eviction could make room for it: it goes alone.
+            report.evicted += 1;
+            return vec![block];
+        }
+        report.idle_bytes += block.size_bytes;
+        report.idle_count += 1;
+        idle.push_back(block);
+        let mut evicted = Vec::new();
+        while report.idle_bytes > budget_bytes {
+            let Some(oldest) = idle.pop_front() else {
+                break;
+            };
+            report.idle_bytes -= oldest.size_bytes;
+            report.idle_count -= 1;
+            report.evicted += 1;
+            evicted.push(oldest);
+        }
+        evicted
     }
 }
 
@@ -193,24 +223,7 @@ impl<K, T> Drop for Lease<K, T> {
         let Some(block) = self.block.take() else {
             return;
         };
-        let mut evicted = Vec::new();
-        let mut state = self.shared.lock();
-        let State { idle, report } = &mut *state;
-        report.live_bytes -= block.size_bytes;
-        report.live_count -= 1;
-        report.idle_bytes += block.size_bytes;
-        report.idle_count += 1;
-        idle.push_back(block);
-        while report.idle_bytes > self.shared.budget_bytes {
-            let Some(oldest) = idle.pop_front() else {
-                break;
-            };
-            report.idle_bytes -= oldest.size_bytes;
-            report.idle_count -= 1;
-            report.evicted += 1;
-            evicted.push(oldest);
-        }
-        drop(state);
+        let evicted = self.shared.lock().release(block, self.shared.budget_bytes);
         // Values may take locks of their own when dropped: never under ours.
         drop(evicted);
     }
