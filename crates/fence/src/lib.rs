@@ -1,1 +1,45 @@
-//! Submission fences.
+//! Submission fences for wgpu.
+//!
+//! wgpu can be asked to block until a submission is done, but its wait holds locks that nearly
+//! every other call needs. [`FencedQueue`] instead gives each submission a fence of its own on the
+//! backend's queue and watches those fences from one thread, which holds no lock of wgpu's while
+//! it waits. When a fence is signalled, that thread lets wgpu notice and run the submission's
+//! callback, and the callback ends the submission: with what the caller asked for, or with the
+//! reason why the device was lost.
+//!
+//! # What is promised
+//!
+//! * A submission is reported as done only after wgpu itself has said so, by a map or work-done
+//!   callback. The fence is a hint that it is time to ask. It can be early: the host submits to
+//!   the same queue, and on Vulkan its submission may carry our signal away. Then an empty
+//!   submission is sent behind the real one and its signal is waited for.
+//! * Each wait belongs to one [`Completion`]; waiters share no event and steal no wake-up.
+//! * A wait ends at its deadline, and nothing sleeps or polls on a timer.
+//! * Nothing is ever destroyed that others may use; resources are dropped.
+//!
+//! # Threads
+//!
+//! All types are `Send` and `Sync`. Callbacks run on the watching thread, or on any thread that
+//! submits to or polls the device at that moment, with no lock held; they are short.
+
+mod completion;
+mod device_queue;
+mod error;
+mod polled;
+mod probe;
+mod scope;
+mod slots;
+mod timer;
+mod vulkan;
+mod watch;
+
+pub use completion::{Completion, Expired};
+pub use device_queue::{FenceBackend, FencedQueue, Proof, QueueReport, SubmissionFence};
+pub use error::{OpenFenceError, SubmissionLost, SubmitError, WaitError};
+pub use scope::capture_errors;
+
+/// Switches that only tests use.
+#[doc(hidden)]
+pub mod testing {
+    pub use crate::device_queue::set_proof_required;
+}

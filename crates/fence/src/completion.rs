@@ -1,0 +1,208 @@
+//! A value that arrives once, and those who wait for it.
+
+use std::future::poll_fn;
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Waker};
+use std::time::Instant;
+
+use crate::timer;
+
+/// A place for one value, which ends all waits for it.
+///
+/// Whoever calls [`complete`](Self::complete) first decides how the wait ends; every later value
+/// is handed back. Completing, waiting and asking are possible from any number of threads, and no
+/// waiter shares a wake-up with another completion's.
+#[derive(Debug)]
+pub struct Completion<T> {
+    state: Mutex<State<T>>,
+    completed: Condvar,
+}
+
+#[derive(Debug)]
+enum State<T> {
+    Open { wakers: Vec<Waker> },
+    Complete(T),
+    Taken,
+}
+
+/// The deadline came before the value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Expired;
+
+impl<T> Completion<T> {
+    /// A completion that waits for its value.
+    #[must_use]
+    pub fn new() -> Self {
+        Self {
+            state: Mutex::new(State::Open { wakers: Vec::new() }),
+            completed: Condvar::new(),
+        }
+    }
+
+    /// Ends every wait with `value`, unless an earlier call has done so.
+    ///
+    /// # Errors
+    ///
+    /// Hands `value` back if the completion was complete already.
+    pub fn complete(&self, value: T) -> Result<(), T> {
+        let mut state = self.lock();
+        let State::Open { wakers } = &mut *state else {
+            return Err(value);
+        };
+        let wakers = std::mem::take(wakers);
+        *state = State::Complete(value);
+        drop(state);
+        self.completed.notify_all();
+        for waker in wakers {
+            waker.wake();
+        }
+        Ok(())
+    }
+
+    /// Whether a value has come, taken or not.
+    pub fn is_complete(&self) -> bool {
+        !matches!(*self.lock(), State::Open { .. })
+    }
+
+    /// Blocks until a value has come or `deadline` has passed. A deadline in the past only asks.
+    ///
+    /// # Errors
+    ///
+    /// [`Expired`] if there is no value by then.
+    pub fn wait_until(&self, deadline: Instant) -> Result<(), Expired> {
+        let mut state = self.lock();
+        while matches!(*state, State::Open { .. }) {
+            let left = deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Err(Expired);
+            }
+            let woken = self.completed.wait_timeout(state, left);
+            state = woken.unwrap_or_else(PoisonError::into_inner).0;
+        }
+        Ok(())
+    }
+
+    /// Resolves when a value has come or `deadline` has passed. Needs no runtime: the deadline is
+    /// kept by a thread of this crate, so any executor will do.
+    ///
+    /// # Errors
+    ///
+    /// [`Expired`] if there is no value by then.
+    pub async fn reached(&self, deadline: Instant) -> Result<(), Expired> {
+        let mut timer = None;
+        poll_fn(|context| {
+            if self.poll_complete(context).is_ready() {
+                return Poll::Ready(Ok(()));
+            }
+            if Instant::now() >= deadline {
+                return Poll::Ready(Err(Expired));
+            }
+            timer = Some(timer::wake_at(deadline, context.waker()));
+            Poll::Pending
+        })
+        .await
+    }
+
+    /// Takes the value out, if it has come and nobody has taken it.
+    pub fn take(&self) -> Option<T> {
+        let mut state = self.lock();
+        match &*state {
+            State::Complete(_) => match std::mem::replace(&mut *state, State::Taken) {
+                State::Complete(value) => Some(value),
+                State::Open { .. } | State::Taken => None,
+            },
+            State::Open { .. } | State::Taken => None,
+        }
+    }
+
+    fn poll_complete(&self, context: &Context<'_>) -> Poll<()> {
+        let mut state = self.lock();
+        let State::Open { wakers } = &mut *state else {
+            return Poll::Ready(());
+        };
+        if !wakers.iter().any(|waker| waker.will_wake(context.waker())) {
+            wakers.push(context.waker().clone());
+        }
+        Poll::Pending
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State<T>> {
+        // The state is replaced whole, so a poisoned lock still guards a sound one.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<T: Clone> Completion<T> {
+    /// A copy of the value, if it has come and nobody has taken it.
+    pub fn peek(&self) -> Option<T> {
+        match &*self.lock() {
+            State::Complete(value) => Some(value.clone()),
+            State::Open { .. } | State::Taken => None,
+        }
+    }
+}
+
+impl<T> Default for Completion<T> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::thread;
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn the_first_value_wins_and_is_taken_once() {
+        let completion = Completion::new();
+        assert_eq!(completion.complete(1), Ok(()));
+        assert_eq!(completion.complete(2), Err(2));
+        assert_eq!(completion.take(), Some(1));
+        assert_eq!(completion.take(), None);
+        assert!(completion.is_complete());
+        assert_eq!(completion.complete(3), Err(3));
+    }
+
+    #[test]
+    fn a_deadline_in_the_past_only_asks() {
+        let completion = Completion::<()>::new();
+        let past = Instant::now();
+        assert_eq!(completion.wait_until(past), Err(Expired));
+        assert_eq!(pollster::block_on(completion.reached(past)), Err(Expired));
+        completion.complete(()).unwrap();
+        assert_eq!(completion.wait_until(past), Ok(()));
+        assert_eq!(pollster::block_on(completion.reached(past)), Ok(()));
+    }
+
+    #[test]
+    fn every_waiter_is_woken() {
+        let completion = Arc::new(Completion::new());
+        let far = Instant::now() + Duration::from_secs(600);
+        let waiters: Vec<_> = (0..8)
+            .map(|index| {
+                let completion = Arc::clone(&completion);
+                thread::spawn(move || match index % 2 {
+                    0 => completion.wait_until(far),
+                    _ => pollster::block_on(completion.reached(far)),
+                })
+            })
+            .collect();
+        completion.complete("done").unwrap();
+        for waiter in waiters {
+            assert_eq!(waiter.join().unwrap(), Ok(()));
+        }
+        assert_eq!(completion.peek(), Some("done"));
+    }
+
+    #[test]
+    fn an_async_wait_ends_at_its_deadline() {
+        let completion = Completion::<()>::new();
+        let soon = Instant::now() + Duration::from_millis(5);
+        assert_eq!(pollster::block_on(completion.reached(soon)), Err(Expired));
+        assert!(Instant::now() >= soon);
+    }
+}

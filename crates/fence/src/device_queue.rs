@@ -1,0 +1,458 @@
+//! A device's queue whose submissions can each be waited for.
+
+use std::future::{Future, IntoFuture};
+use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+use std::time::{Duration, Instant};
+
+use crate::probe::probe_capacity;
+use crate::scope::capture_errors;
+use crate::slots::DriverSlots;
+use crate::vulkan::VulkanFence;
+use crate::watch::{Submission, Watch, Watched};
+use crate::{Completion, OpenFenceError, SubmissionLost, SubmitError, WaitError, polled};
+
+/// A device's queue whose submissions can each be waited for.
+///
+/// There is one for each device in a process, however often it is asked for, so that all who
+/// submit through it share one lock and one order. Cloning gives another handle on it. When the
+/// last handle is gone, submissions in flight are still watched to their end.
+#[derive(Clone, Debug)]
+pub struct FencedQueue {
+    handle: Arc<Handle>,
+}
+
+/// How the end of a submission is noticed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum FenceBackend {
+    /// A timeline semaphore of our own, waited for without any lock of wgpu's.
+    VulkanTimeline,
+    /// `Device::poll(PollType::Wait)`, which holds wgpu's snatch lock while it waits.
+    Polled,
+}
+
+/// Which of wgpu's callbacks proves that a submission is done.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub enum Proof<'a> {
+    /// The callback of `map_async` on the whole of this buffer, which the submission writes. The
+    /// buffer is mapped for reading when the submission is reported as done.
+    Map(&'a wgpu::Buffer),
+    /// The callback of `on_submitted_work_done`. It may also wait for what a host submits at the
+    /// same moment.
+    WorkDone,
+}
+
+/// What a queue has done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct QueueReport {
+    /// Submissions made through the queue, without those of the next line.
+    pub submissions: u64,
+    /// Empty submissions that were sent behind one whose signal came before its proof, because a
+    /// host's submission had carried it away.
+    pub rearmed: u64,
+}
+
+#[derive(Debug)]
+struct Handle {
+    shared: Arc<Shared>,
+}
+
+pub(crate) struct Shared {
+    /// Declared before the device: see its `Drop`.
+    backend: Backend,
+    device: wgpu::Device,
+    queue: wgpu::Queue,
+    /// The submit lock, around the newest value that was armed.
+    submit: Mutex<u64>,
+    capacity: Option<usize>,
+    slots: Arc<DriverSlots>,
+    watch: Watch,
+    lost: OnceLock<SubmissionLost>,
+    submissions: AtomicU64,
+    rearmed: AtomicU64,
+    proof_required: AtomicBool,
+}
+
+pub(crate) enum Backend {
+    Vulkan(Box<VulkanFence>),
+    Polled,
+}
+
+/// One submission that was made: when its fence is due, and what wgpu calls it.
+pub(crate) struct Ticket {
+    pub(crate) value: u64,
+    pub(crate) index: wgpu::SubmissionIndex,
+}
+
+impl FencedQueue {
+    /// The fenced queue of `device`, made at the first call for it.
+    ///
+    /// The first call measures how many submissions the driver takes before its submit call
+    /// blocks, with a few small draws: some milliseconds, and tens of them on a software adapter.
+    ///
+    /// # Errors
+    ///
+    /// [`OpenFenceError`] if the driver or the operating system refuses what it needs.
+    pub fn of(device: &wgpu::Device, queue: &wgpu::Queue) -> Result<Self, OpenFenceError> {
+        Self::open(device, queue, None)
+    }
+
+    /// Like [`of`](Self::of), with the choice of the backend taken from the caller. It counts only
+    /// for the first call for a device.
+    ///
+    /// # Errors
+    ///
+    /// [`OpenFenceError`] if the driver or the operating system refuses what it needs.
+    pub fn with_backend(
+        device: &wgpu::Device,
+        queue: &wgpu::Queue,
+        backend: FenceBackend,
+    ) -> Result<Self, OpenFenceError> {
+        Self::open(device, queue, Some(backend))
+    }
+
+    fn open(
+        device: &wgpu::Device,
+        queue: &wgpu::Queue,
+        choice: Option<FenceBackend>,
+    ) -> Result<Self, OpenFenceError> {
+        static REGISTRY: Mutex<Vec<Weak<Handle>>> = Mutex::new(Vec::new());
+        let mut registry = REGISTRY.lock().unwrap_or_else(PoisonError::into_inner);
+        registry.retain(|handle| handle.strong_count() > 0);
+        let known = registry.iter().filter_map(Weak::upgrade);
+        if let Some(handle) = { known }.find(|handle| handle.shared.device == *device) {
+            return Ok(Self { handle });
+        }
+        let backend = match choice {
+            Some(FenceBackend::Polled) => Backend::Polled,
+            Some(FenceBackend::VulkanTimeline) | None => VulkanFence::new(device)?
+                .map_or(Backend::Polled, |fence| Backend::Vulkan(Box::new(fence))),
+        };
+        let mut newest = 0;
+        let capacity = match &backend {
+            Backend::Vulkan(fence) => probe_capacity(device, queue, fence, &mut newest),
+            Backend::Polled => None,
+        };
+        let shared = Arc::new(Shared {
+            backend,
+            device: device.clone(),
+            queue: queue.clone(),
+            submit: Mutex::new(newest),
+            capacity,
+            slots: DriverSlots::new(capacity.map(|places| (places - 1).max(1))),
+            watch: Watch::default(),
+            lost: OnceLock::new(),
+            submissions: AtomicU64::new(0),
+            rearmed: AtomicU64::new(0),
+            proof_required: AtomicBool::new(true),
+        });
+        Watch::start(Arc::clone(&shared)).map_err(|error| OpenFenceError::Thread {
+            reason: error.to_string(),
+        })?;
+        let handle = Arc::new(Handle { shared });
+        registry.push(Arc::downgrade(&handle));
+        Ok(Self { handle })
+    }
+
+    /// How the end of a submission is noticed on this device.
+    #[must_use]
+    pub fn backend(&self) -> FenceBackend {
+        match self.shared().backend {
+            Backend::Vulkan(_) => FenceBackend::VulkanTimeline,
+            Backend::Polled => FenceBackend::Polled,
+        }
+    }
+
+    /// How many submissions the driver takes before its submit call blocks, as far as was found
+    /// out; `None` if it took as many as were tried.
+    ///
+    /// The engine keeps one fewer in the driver, but at least one: the last place is the host's,
+    /// whose submits would otherwise block behind ours and hold wgpu's locks meanwhile.
+    #[must_use]
+    pub fn driver_capacity(&self) -> Option<usize> {
+        self.shared().capacity
+    }
+
+    /// Submits `commands` and calls `on_done` once, when `proof` says that the GPU has finished
+    /// them or when the device is lost. Whatever `on_done` holds lives until then.
+    ///
+    /// Blocks while the driver is full, until `deadline` at most. `on_done` must be short and must
+    /// not submit: it runs on the watching thread, or inside anyone's submit or poll.
+    ///
+    /// # Errors
+    ///
+    /// [`SubmitError`] if nothing was submitted; `on_done` is then dropped without being called.
+    pub fn submit_then(
+        &self,
+        commands: impl IntoIterator<Item = wgpu::CommandBuffer>,
+        proof: Proof<'_>,
+        deadline: Instant,
+        on_done: impl FnOnce(Result<(), SubmissionLost>) + Send + 'static,
+    ) -> Result<(), SubmitError> {
+        let shared = self.shared();
+        shared.check()?;
+        let asked = Instant::now();
+        let slot = { tracing::trace_span!("driver_slot") }
+            .in_scope(|| shared.slots.acquire(deadline))
+            .map_err(|in_driver| SubmitError::Busy {
+                in_driver,
+                waited: asked.elapsed(),
+            })?;
+        let ticket = tracing::trace_span!("submit").in_scope(|| shared.send(commands))?;
+        shared.submissions.fetch_add(1, Ordering::Relaxed);
+
+        let submission = Submission::new(slot, on_done);
+        let callback = submission.proof();
+        match proof {
+            Proof::Map(buffer) => buffer.map_async(wgpu::MapMode::Read, .., move |mapped| {
+                callback.arrived(mapped.map_err(|error| SubmissionLost::new(error.to_string())));
+            }),
+            Proof::WorkDone => {
+                shared
+                    .queue
+                    .on_submitted_work_done(move || callback.arrived(Ok(())));
+            }
+        }
+        // Only now: a submission whose fence is signalled before its callback is registered would
+        // be taken for one whose signal was carried away.
+        shared
+            .watch
+            .push(ticket.value, Watched::new(ticket.index, submission));
+        if let Some(lost) = shared.lost.get() {
+            // It may have been lost between the check and the push.
+            shared.lose(lost.clone());
+        }
+        Ok(())
+    }
+
+    /// Submits `commands` and returns their fence, whose waits end after `timeout` from now at
+    /// the latest.
+    ///
+    /// # Errors
+    ///
+    /// [`SubmitError`] if nothing was submitted.
+    pub fn submit(
+        &self,
+        commands: impl IntoIterator<Item = wgpu::CommandBuffer>,
+        timeout: Duration,
+    ) -> Result<SubmissionFence, SubmitError> {
+        let submitted = Instant::now();
+        let deadline = submitted + timeout;
+        let completion = Arc::new(Completion::new());
+        let fence = SubmissionFence {
+            completion: Arc::clone(&completion),
+            submitted,
+            deadline,
+        };
+        self.submit_then(commands, Proof::WorkDone, deadline, move |result| {
+            // A cancelled fence has its end already.
+            let _ = completion.complete(result.map_err(WaitError::Lost));
+        })?;
+        Ok(fence)
+    }
+
+    /// Ends every wait on this device with `reason`, and refuses what is submitted from now on.
+    ///
+    /// For whoever holds the device's lost callback; wgpu tells nobody else.
+    pub fn mark_lost(&self, reason: &str) {
+        self.shared().lose(SubmissionLost::new(reason));
+    }
+
+    /// Why the device was lost, if it was.
+    #[must_use]
+    pub fn lost(&self) -> Option<SubmissionLost> {
+        self.shared().lost.get().cloned()
+    }
+
+    /// What the queue has done.
+    #[must_use]
+    pub fn report(&self) -> QueueReport {
+        QueueReport {
+            submissions: self.shared().submissions.load(Ordering::Relaxed),
+            rearmed: self.shared().rearmed.load(Ordering::Relaxed),
+        }
+    }
+
+    fn shared(&self) -> &Shared {
+        &self.handle.shared
+    }
+}
+
+/// With `false`, the signal alone ends a submission: what the engine would be without its proof.
+pub fn set_proof_required(queue: &FencedQueue, required: bool) {
+    queue
+        .shared()
+        .proof_required
+        .store(required, Ordering::SeqCst);
+}
+
+impl Drop for Handle {
+    fn drop(&mut self) {
+        self.shared.watch.close();
+    }
+}
+
+impl Shared {
+    /// Blocks until a submission's fence is signalled; says up to which value they are.
+    pub(crate) fn wait(&self, ticket: &Ticket) -> Result<u64, SubmissionLost> {
+        match &self.backend {
+            Backend::Vulkan(fence) => fence.wait(ticket.value),
+            Backend::Polled => polled::wait(&self.device, &ticket.index).map(|()| ticket.value),
+        }
+    }
+
+    /// Lets wgpu notice what is done and run its callbacks, without waiting.
+    pub(crate) fn triage(&self) {
+        if let Err(error) = self.device.poll(wgpu::PollType::Poll) {
+            tracing::debug!(%error, "triage failed");
+        }
+    }
+
+    /// Sends an empty submission behind everything that was submitted so far.
+    pub(crate) fn rearm(&self) -> Result<Ticket, SubmissionLost> {
+        self.rearmed.fetch_add(1, Ordering::Relaxed);
+        self.send([]).map_err(|error| match error {
+            SubmitError::Lost(lost) => lost,
+            refused => SubmissionLost::new(refused.to_string()),
+        })
+    }
+
+    pub(crate) fn watch(&self) -> &Watch {
+        &self.watch
+    }
+
+    pub(crate) fn needs_proof(&self) -> bool {
+        self.proof_required.load(Ordering::SeqCst)
+    }
+
+    pub(crate) fn lose(&self, reason: SubmissionLost) {
+        let lost = self.lost.get_or_init(|| {
+            tracing::error!(reason = %reason.reason, "device lost");
+            reason
+        });
+        for submission in self.watch.take_all() {
+            submission.finish(Err(lost.clone()));
+        }
+    }
+
+    fn check(&self) -> Result<(), SubmissionLost> {
+        self.lost.get().map_or(Ok(()), |lost| Err(lost.clone()))
+    }
+
+    /// Arms the fence, submits, and finds out whether the submission was made.
+    fn send(
+        &self,
+        commands: impl IntoIterator<Item = wgpu::CommandBuffer>,
+    ) -> Result<Ticket, SubmitError> {
+        let mut newest = self.lock_submits();
+        *newest += 1;
+        let value = *newest;
+        if let Backend::Vulkan(fence) = &self.backend {
+            fence.arm(&self.queue, value);
+        }
+        let (index, error) = capture_errors(&self.device, || self.queue.submit(commands));
+        let still_armed = match &self.backend {
+            Backend::Vulkan(fence) => fence.disarm(&self.queue),
+            Backend::Polled => false,
+        };
+        drop(newest);
+        if let Some(error) = error {
+            return Err(SubmitError::Refused {
+                reason: error.to_string(),
+            });
+        }
+        if still_armed {
+            // wgpu reports a lost device to its lost callback and nowhere else.
+            let lost = SubmissionLost::new("the queue took no submission");
+            self.lose(lost.clone());
+            return Err(SubmitError::Lost(lost));
+        }
+        Ok(Ticket { value, index })
+    }
+
+    fn lock_submits(&self) -> MutexGuard<'_, u64> {
+        self.submit.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl std::fmt::Debug for Shared {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Shared")
+            .field("device", &self.device)
+            .field("lost", &self.lost)
+            .finish_non_exhaustive()
+    }
+}
+
+/// The end of one submission, to be waited for by any number of threads and tasks.
+///
+/// Waits can be cancelled, and end when the device is lost. Dropping the fence changes nothing for
+/// the submission. Cloning gives another handle on it.
+#[derive(Clone, Debug)]
+#[must_use = "a fence that nobody waits for says nothing"]
+pub struct SubmissionFence {
+    completion: Arc<Completion<Result<(), WaitError>>>,
+    submitted: Instant,
+    deadline: Instant,
+}
+
+impl SubmissionFence {
+    /// Whether the submission's work is done, without waiting.
+    #[must_use]
+    pub fn is_signaled(&self) -> bool {
+        self.completion.peek().is_some_and(|end| end.is_ok())
+    }
+
+    /// Blocks until the work is done or the submission's timeout is over.
+    ///
+    /// # Errors
+    ///
+    /// [`WaitError`] if the wait ended in another way.
+    pub fn wait(&self) -> Result<(), WaitError> {
+        self.wait_until(self.deadline)
+    }
+
+    /// Blocks until the work is done or `deadline` has passed; one in the past only asks.
+    ///
+    /// # Errors
+    ///
+    /// [`WaitError`] if the wait ended in another way.
+    pub fn wait_until(&self, deadline: Instant) -> Result<(), WaitError> {
+        // The end, if there is one, is read below.
+        let _ = self.completion.wait_until(deadline);
+        self.end()
+    }
+
+    /// Ends every wait for this fence with [`WaitError::Cancelled`], unless the work is done.
+    pub fn cancel(&self) {
+        // A fence that has its end keeps it.
+        let _ = self.completion.complete(Err(WaitError::Cancelled));
+    }
+
+    fn end(&self) -> Result<(), WaitError> {
+        let timeout = || {
+            Err(WaitError::Timeout {
+                waited: self.submitted.elapsed(),
+            })
+        };
+        self.completion.peek().unwrap_or_else(timeout)
+    }
+}
+
+impl IntoFuture for SubmissionFence {
+    type Output = Result<(), WaitError>;
+    type IntoFuture = Pin<Box<dyn Future<Output = Self::Output> + Send>>;
+
+    /// Resolves when the work is done or the submission's timeout is over; on any executor.
+    fn into_future(self) -> Self::IntoFuture {
+        Box::pin(async move {
+            // The end, if there is one, is read below.
+            let _ = self.completion.reached(self.deadline).await;
+            self.end()
+        })
+    }
+}

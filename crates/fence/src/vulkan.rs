@@ -1,0 +1,124 @@
+//! The Vulkan backend: one timeline semaphore for a device's queue.
+//!
+//! wgpu-hal lets a semaphore be added to the signals of whichever submission comes next on the
+//! queue. It is armed with the next value right before `queue.submit` and is signalled when the
+//! GPU has finished that submission. A host that submits in between takes the signal with it; a
+//! submission that wgpu refuses leaves it armed.
+//!
+//! One value is waited for at a time, without `VK_SEMAPHORE_WAIT_ANY_BIT`: Mesa's emulated
+//! timelines (lavapipe) serve that flag with a busy loop.
+
+#![allow(unsafe_code)]
+
+use ash::vk;
+use wgpu::hal::api::Vulkan;
+
+use crate::{OpenFenceError, SubmissionLost};
+
+pub(crate) struct VulkanFence {
+    device: ash::Device,
+    timeline: vk::Semaphore,
+    /// Keeps the `VkDevice` alive at least as long as the semaphore; declared last, so dropped last.
+    _owner: wgpu::Device,
+}
+
+impl VulkanFence {
+    /// A timeline at zero, or `None` if `device` is no Vulkan device or has no timelines.
+    pub(crate) fn new(device: &wgpu::Device) -> Result<Option<Self>, OpenFenceError> {
+        // SAFETY: the guard is only used to read handles, and nothing is destroyed through it.
+        let Some(hal) = (unsafe { device.as_hal::<Vulkan>() }) else {
+            return Ok(None);
+        };
+        if !supports_timelines(&hal) {
+            return Ok(None);
+        }
+        let raw = hal.raw_device().clone();
+        drop(hal);
+        let mut kind = vk::SemaphoreTypeCreateInfo::default()
+            .semaphore_type(vk::SemaphoreType::TIMELINE)
+            .initial_value(0);
+        let info = vk::SemaphoreCreateInfo::default().push_next(&mut kind);
+        // SAFETY: the device is alive (we hold `device`), and it has timeline semaphores enabled:
+        // wgpu-hal enables them wherever they are supported, which was asked above.
+        let timeline = unsafe { raw.create_semaphore(&info, None) }.map_err(|result| {
+            OpenFenceError::Semaphore {
+                reason: result.to_string(),
+            }
+        })?;
+        Ok(Some(Self {
+            device: raw,
+            timeline,
+            _owner: device.clone(),
+        }))
+    }
+
+    /// Makes the next submission on `queue`, whosever it is, signal `value`.
+    pub(crate) fn arm(&self, queue: &wgpu::Queue, value: u64) {
+        // SAFETY: the guard is dropped before anything is submitted or destroyed.
+        if let Some(hal) = unsafe { queue.as_hal::<Vulkan>() } {
+            hal.add_signal_semaphore(self.timeline, Some(value));
+        }
+    }
+
+    /// Takes back a signal that no submission has carried; says whether there was one.
+    pub(crate) fn disarm(&self, queue: &wgpu::Queue) -> bool {
+        // SAFETY: the guard is dropped before anything is submitted or destroyed.
+        match unsafe { queue.as_hal::<Vulkan>() } {
+            Some(hal) => hal.remove_signal_semaphore(self.timeline),
+            None => false,
+        }
+    }
+
+    /// Blocks until `value` is signalled; says which value has been reached.
+    pub(crate) fn wait(&self, value: u64) -> Result<u64, SubmissionLost> {
+        let (semaphores, values) = ([self.timeline], [value]);
+        let info = vk::SemaphoreWaitInfo::default()
+            .semaphores(&semaphores)
+            .values(&values);
+        loop {
+            // SAFETY: device and semaphore live as long as `self`.
+            match unsafe { self.device.wait_semaphores(&info, u64::MAX) } {
+                Ok(()) => return self.reached(),
+                // `u64::MAX` ns is not forever to every driver.
+                Err(vk::Result::TIMEOUT) => {}
+                Err(result) => return Err(SubmissionLost::new(result.to_string())),
+            }
+        }
+    }
+
+    /// The newest value that has been signalled.
+    pub(crate) fn reached(&self) -> Result<u64, SubmissionLost> {
+        // SAFETY: device and semaphore live as long as `self`.
+        unsafe { self.device.get_semaphore_counter_value(self.timeline) }
+            .map_err(|result| SubmissionLost::new(result.to_string()))
+    }
+}
+
+impl Drop for VulkanFence {
+    fn drop(&mut self) {
+        // SAFETY: the watching thread holds this fence until it has waited for every value that
+        // was armed (or the device is lost), so no submission refers to the semaphore any more,
+        // and `_owner` keeps the device alive.
+        unsafe { self.device.destroy_semaphore(self.timeline, None) };
+    }
+}
+
+/// Timeline semaphores are core from Vulkan 1.2 on, where they are still an optional feature.
+fn supports_timelines(hal: &wgpu::hal::vulkan::Device) -> bool {
+    let physical = hal.raw_physical_device();
+    let instance = hal.shared_instance();
+    if instance.instance_api_version() < vk::API_VERSION_1_2 {
+        return false;
+    }
+    let instance = instance.raw_instance();
+    // SAFETY: the physical device was enumerated from this instance.
+    let properties = unsafe { instance.get_physical_device_properties(physical) };
+    if properties.api_version < vk::API_VERSION_1_2 {
+        return false;
+    }
+    let mut timelines = vk::PhysicalDeviceTimelineSemaphoreFeatures::default();
+    let mut features = vk::PhysicalDeviceFeatures2::default().push_next(&mut timelines);
+    // SAFETY: as above, and both are Vulkan 1.1 or newer, where this call is core.
+    unsafe { instance.get_physical_device_features2(physical, &mut features) };
+    timelines.timeline_semaphore == vk::TRUE
+}

@@ -1,0 +1,216 @@
+//! The thread that waits for a device's submissions, in the order in which they were made.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+
+use crate::SubmissionLost;
+use crate::device_queue::{Shared, Ticket};
+use crate::slots::DriverSlot;
+
+type OnDone = Box<dyn FnOnce(Result<(), SubmissionLost>) + Send>;
+
+/// One submission: what is to happen when it is done.
+pub(crate) struct Submission {
+    /// Both are taken by the first end; the slot is given back before the caller is told, so that
+    /// it can submit at once.
+    end: Mutex<Option<(DriverSlot, OnDone)>>,
+}
+
+impl Submission {
+    pub(crate) fn new(
+        slot: DriverSlot,
+        on_done: impl FnOnce(Result<(), SubmissionLost>) + Send + 'static,
+    ) -> Arc<Self> {
+        Arc::new(Self {
+            end: Mutex::new(Some((slot, Box::new(on_done)))),
+        })
+    }
+
+    /// What wgpu's callback holds.
+    pub(crate) fn proof(self: &Arc<Self>) -> ProofCallback {
+        ProofCallback {
+            submission: Arc::clone(self),
+        }
+    }
+
+    /// Ends the submission, unless that was done before.
+    pub(crate) fn finish(&self, result: Result<(), SubmissionLost>) {
+        let end = self.lock().take();
+        if let Some((slot, on_done)) = end {
+            drop(slot);
+            on_done(result);
+        }
+    }
+
+    fn is_finished(&self) -> bool {
+        self.lock().is_none()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<(DriverSlot, OnDone)>> {
+        self.end.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Ends its submission when wgpu calls it, and also when wgpu drops it without a call.
+pub(crate) struct ProofCallback {
+    submission: Arc<Submission>,
+}
+
+impl ProofCallback {
+    pub(crate) fn arrived(self, result: Result<(), SubmissionLost>) {
+        self.submission.finish(result);
+    }
+}
+
+impl Drop for ProofCallback {
+    fn drop(&mut self) {
+        self.submission.finish(Err(SubmissionLost::new(
+            "wgpu dropped the submission's callback",
+        )));
+    }
+}
+
+/// A submission whose fence is waited for.
+pub(crate) struct Watched {
+    index: wgpu::SubmissionIndex,
+    submission: Arc<Submission>,
+    /// Whether its own signal has come without the proof, and this is the one behind it.
+    rearmed: bool,
+}
+
+impl Watched {
+    pub(crate) fn new(index: wgpu::SubmissionIndex, submission: Arc<Submission>) -> Self {
+        Self {
+            index,
+            submission,
+            rearmed: false,
+        }
+    }
+}
+
+/// The submissions whose fences are waited for, by the value that signals them.
+#[derive(Default)]
+pub(crate) struct Watch {
+    state: Mutex<State>,
+    changed: Condvar,
+}
+
+#[derive(Default)]
+struct State {
+    watched: BTreeMap<u64, Watched>,
+    closed: bool,
+}
+
+impl Watch {
+    /// Starts the thread. It ends when the watch is closed and nothing is left to wait for.
+    pub(crate) fn start(shared: Arc<Shared>) -> io::Result<()> {
+        thread::Builder::new()
+            .name("framefence-watch".into())
+            .spawn(move || run(&shared))
+            .map(drop)
+    }
+
+    pub(crate) fn push(&self, value: u64, watched: Watched) {
+        self.lock().watched.insert(value, watched);
+        self.changed.notify_one();
+    }
+
+    pub(crate) fn close(&self) {
+        self.lock().closed = true;
+        self.changed.notify_one();
+    }
+
+    pub(crate) fn take_all(&self) -> Vec<Arc<Submission>> {
+        let watched = std::mem::take(&mut self.lock().watched);
+        watched
+            .into_values()
+            .map(|watched| watched.submission)
+            .collect()
+    }
+
+    /// The submission that will be done next; blocks while there is none. `None` when closed.
+    fn next(&self) -> Option<Ticket> {
+        let mut state = self.lock();
+        loop {
+            if let Some((&value, watched)) = state.watched.first_key_value() {
+                return Some(Ticket {
+                    value,
+                    index: watched.index.clone(),
+                });
+            }
+            if state.closed {
+                return None;
+            }
+            state = self
+                .changed
+                .wait(state)
+                .unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    fn take_reached(&self, value: u64) -> BTreeMap<u64, Watched> {
+        let mut state = self.lock();
+        let later = state.watched.split_off(&(value + 1));
+        std::mem::replace(&mut state.watched, later)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn run(shared: &Shared) {
+    while let Some(ticket) = shared.watch().next() {
+        let waited = tracing::trace_span!("gpu_wait").in_scope(|| shared.wait(&ticket));
+        let reached = match waited {
+            Ok(reached) => reached,
+            Err(lost) => {
+                shared.lose(lost);
+                continue;
+            }
+        };
+        let done = shared.watch().take_reached(reached);
+        // Triage runs callbacks of the host too; a panic in one must not end every wait to come.
+        let triage = tracing::trace_span!("triage");
+        if catch_unwind(AssertUnwindSafe(|| triage.in_scope(|| shared.triage()))).is_err() {
+            tracing::error!("a callback on the device panicked");
+        }
+        for watched in done.into_values() {
+            settle(shared, watched);
+        }
+    }
+}
+
+/// Sees to it that a submission whose signal has come is finished.
+fn settle(shared: &Shared, watched: Watched) {
+    let Watched {
+        submission,
+        rearmed,
+        ..
+    } = watched;
+    if submission.is_finished() {
+        return;
+    }
+    if !shared.needs_proof() {
+        submission.finish(Ok(()));
+    } else if rearmed {
+        // Everything up to the signal is done, and wgpu has been asked: another thread that asked
+        // at the same moment holds the callback and is about to run it.
+    } else {
+        // The signal was carried away by an earlier submission of the host.
+        match tracing::trace_span!("rearm").in_scope(|| shared.rearm()) {
+            Ok(ticket) => {
+                let watched = Watched {
+                    index: ticket.index,
+                    submission,
+                    rearmed: true,
+                };
+                shared.watch().push(ticket.value, watched);
+            }
+            Err(lost) => submission.finish(Err(lost)),
+        }
+    }
+}
