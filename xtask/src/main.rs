@@ -28,15 +28,21 @@ enum Task {
     Test(test::Options),
 }
 
-fn main() -> anyhow::Result<ExitCode> {
+fn main() -> ExitCode {
     let cli = Cli::parse();
+    run(cli.task).unwrap_or_else(|error| {
+        eprintln!("error: {error:#}");
+        ExitCode::FAILURE
+    })
+}
 
+fn run(task: Task) -> anyhow::Result<ExitCode> {
     // The terminal sends Ctrl-C to the children as well. They end as they see fit (an export
     // says what it keeps), so this process outlives them and then reports how they ended.
     ctrlc::set_handler(|| {}).context("could not take over Ctrl-C")?;
 
     let shell = Shell::new().context("the current folder cannot be used")?;
-    match cli.task {
+    match task {
         Task::Demo(options) => demo::run(&shell, &options),
         Task::Test(options) => test::run(&shell, &options),
     }
