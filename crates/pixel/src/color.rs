@@ -1,3 +1,5 @@
+use std::fmt;
+
 /// How the numbers of an image are to be read as colours.
 ///
 /// Names and code points follow ITU-T H.273, so that a sink can copy them into a stream's tags.
@@ -43,6 +45,33 @@ impl ColorSpec {
         siting: ChromaSiting::Left,
         alpha: AlphaMode::Opaque,
     };
+}
+
+impl fmt::Display for ColorSpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let primaries = match self.primaries {
+            Primaries::Bt709 => "BT.709 primaries",
+        };
+        let transfer = match self.transfer {
+            Transfer::Srgb => "sRGB transfer",
+            Transfer::Bt709 => "BT.709 transfer",
+            Transfer::Linear => "linear light",
+        };
+        let matrix = match self.matrix {
+            MatrixCoefficients::Identity => "RGB",
+            MatrixCoefficients::Bt709 => "BT.709 Y'CbCr",
+        };
+        let range = match self.range {
+            ColorRange::Limited => "limited range",
+            ColorRange::Full => "full range",
+        };
+        let alpha = match self.alpha {
+            AlphaMode::Opaque => "opaque",
+            AlphaMode::Premultiplied => "premultiplied alpha",
+            AlphaMode::Straight => "straight alpha",
+        };
+        write!(f, "{matrix}, {primaries}, {transfer}, {range}, {alpha}")
+    }
 }
 
 /// Colour primaries (ITU-T H.273, table 2).
