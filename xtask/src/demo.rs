@@ -1,14 +1,13 @@
 //! `cargo xtask demo`.
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
+use std::process::{Command, ExitCode};
 
-use anyhow::Context as _;
+use anyhow::{Context as _, ensure};
 use clap::Args;
 use serde::Deserialize;
-use xshell::{Shell, cmd};
+use xshell::{Cmd, Shell, cmd};
 
 use crate::build;
 use crate::needs::{self, InstallOptions, Need};
@@ -26,9 +25,6 @@ pub(crate) struct Options {
     #[command(flatten)]
     pub(crate) install: InstallOptions,
 }
-
-/// The frame on the poster.
-const POSTER_FRAME: u64 = 60;
 
 /// Prepares the machine, exports, and prints the summary.
 pub(crate) fn run(shell: &Shell, options: &Options) -> anyhow::Result<ExitCode> {
@@ -51,30 +47,45 @@ pub(crate) fn run(shell: &Shell, options: &Options) -> anyhow::Result<ExitCode> 
         .context("the folder for the files cannot be made")?;
     let film = out.join("demo.y4m");
     let poster = out.join("poster.png");
-    let scene = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/assets/demo.json");
+    let scene = Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("examples/assets/demo.json");
     let scratch = shell.create_temp_dir()?;
     let report = scratch.path().join("export.json");
 
-    cmd!(shell, "{export} {scene} --out {film} --json {report}")
-        .quiet()
-        .run()
-        .context("the export of the film did not finish")?;
-    let frames = format!("{POSTER_FRAME}..{}", POSTER_FRAME + 1);
-    cmd!(shell, "{export} {scene} --out {poster} --frames {frames}")
-        .quiet()
-        .run()
-        .context("the export of the poster did not finish")?;
-
+    finish(
+        cmd!(shell, "{export} {scene} --out {film} --json {report}"),
+        &film,
+    )?;
     let report: Report = serde_json::from_str(&shell.read_file(&report)?)
         .context("the export's --json is not what this task reads")?;
+
+    let middle = report.frames / 2;
+    let frames = format!("{middle}..{}", middle + 1);
+    finish(
+        cmd!(shell, "{export} {scene} --out {poster} --frames {frames}"),
+        &poster,
+    )?;
+
     let mut files = Vec::new();
     for path in [film, poster] {
         let metadata = std::fs::metadata(&path)
             .with_context(|| format!("the export left no {}", path.display()))?;
         files.push((path, metadata.len()));
     }
-    println!("{}", summary(&report, &files)?);
+    println!("\n{}", summary(&report, &files)?);
     Ok(ExitCode::SUCCESS)
+}
+
+/// Runs an export on this terminal, with its progress bar, until it has ended.
+fn finish(export: Cmd<'_>, file: &Path) -> anyhow::Result<()> {
+    let status = Command::from(export)
+        .status()
+        .context("the export does not start")?;
+    ensure!(
+        status.success(),
+        "no {} was made: the export ended with {status}",
+        file.display()
+    );
+    Ok(())
 }
 
 /// What the demo reads of the export example's `--json`.
@@ -121,29 +132,36 @@ fn summary(report: &Report, files: &[(PathBuf, u64)]) -> anyhow::Result<String> 
         "hardware"
     };
 
-    let mut text = String::new();
-    writeln!(text)?;
-    writeln!(
-        text,
-        "  adapter            {} ({}, {kind})",
-        adapter.name, adapter.backend
-    )?;
-    writeln!(text, "  driver             {}", adapter.driver)?;
-    writeln!(
-        text,
-        "  frames             {frames} of {size} in {wall_seconds:.1} s"
-    )?;
-    writeln!(
-        text,
-        "  render + readback  p50 {:.2} ms, p95 {:.2} ms",
-        readback.p50_ms, readback.p95_ms
-    )?;
-    writeln!(text, "  export             {fps:.1} fps")?;
+    let mut rows = vec![
+        (
+            "adapter".to_owned(),
+            format!("{} ({}, {kind})", adapter.name, adapter.backend),
+        ),
+        ("driver".to_owned(), adapter.driver.clone()),
+        (
+            "frames".to_owned(),
+            format!("{frames} of {size} in {wall_seconds:.1} s"),
+        ),
+        (
+            "render + readback".to_owned(),
+            format!(
+                "p50 {:.2} ms, p95 {:.2} ms",
+                readback.p50_ms, readback.p95_ms
+            ),
+        ),
+        ("export".to_owned(), format!("{fps:.1} fps")),
+    ];
     for (path, bytes) in files {
         let mebibytes = *bytes as f64 / (1024.0 * 1024.0);
-        writeln!(text, "  {:<18} {mebibytes:.1} MiB", path.display())?;
+        rows.push((path.display().to_string(), format!("{mebibytes:.1} MiB")));
     }
-    Ok(text)
+
+    let width = rows.iter().map(|(label, _)| label.len()).max().unwrap_or(0);
+    let lines: Vec<_> = rows
+        .iter()
+        .map(|(label, value)| format!("  {label:<width$}  {value}"))
+        .collect();
+    Ok(lines.join("\n"))
 }
 
 #[cfg(test)]
@@ -169,15 +187,16 @@ mod tests {
         ];
         assert_eq!(
             summary(&report, &files).expect("a summary"),
-            "
-  adapter            llvmpipe (vulkan, software)
-  driver             Mesa 22.3.6
-  frames             240 of 1920x1080 in 12.0 s
-  render + readback  p50 3.21 ms, p95 4.40 ms
-  export             19.9 fps
-  out/demo.y4m       3.0 MiB
-  out/poster.png     1.4 MiB
-"
+            [
+                "  adapter            llvmpipe (vulkan, software)",
+                "  driver             Mesa 22.3.6",
+                "  frames             240 of 1920x1080 in 12.0 s",
+                "  render + readback  p50 3.21 ms, p95 4.40 ms",
+                "  export             19.9 fps",
+                "  out/demo.y4m       3.0 MiB",
+                "  out/poster.png     1.4 MiB",
+            ]
+            .join("\n")
         );
     }
 

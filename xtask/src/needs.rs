@@ -109,7 +109,7 @@ fn gpu_opens(shell: &Shell, gpu_probe: &Path) -> anyhow::Result<bool> {
         Some(0) => Ok(true),
         Some(1) => Ok(false),
         _ => bail!(
-            "a GPU driver broke the probe that opens it ({}):\n{}",
+            "a GPU driver broke the probe that opens it ({}). {}",
             output.status,
             String::from_utf8_lossy(&output.stderr)
         ),
