@@ -1,22 +1,319 @@
 //! Instance, adapter, device, queue, and what is known about them.
 
-/// Instance, adapter, device and queue. Cloning gives another handle on the same ones.
+use std::sync::Arc;
+use std::time::Duration;
+
+use framefence_fence::{FenceBackend, FencedQueue, OpenFenceError};
+
+/// Instance, adapter, device and queue, opened by the engine or handed over by a host.
+///
+/// Cloning gives another handle on the same ones; all are `Send` and `Sync`. Two `Gpu`s made from
+/// one device share its submit lock.
 #[derive(Clone, Debug)]
 pub struct Gpu {
+    inner: Arc<Inner>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    instance: wgpu::Instance,
+    adapter: wgpu::Adapter,
     device: wgpu::Device,
     queue: wgpu::Queue,
+    fenced: FencedQueue,
+    info: GpuInfo,
+}
+
+/// How to open a [`Gpu`].
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct GpuOptions {
+    /// Which adapter.
+    pub adapter: AdapterChoice,
+    /// Features that the device must have.
+    pub features: wgpu::Features,
+    /// Whether the driver API's validation layers are loaded; their messages go to the `log`
+    /// crate's logger.
+    pub validation: bool,
+}
+
+/// Which adapter to open.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum AdapterChoice {
+    /// A discrete GPU if there is one, else an integrated one, else whatever there is.
+    #[default]
+    Best,
+    /// One that runs on the CPU.
+    Software,
+    /// The first whose name contains this, whatever the case.
+    Named(String),
+}
+
+/// What is known about an adapter and its device.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct GpuInfo {
+    /// The adapter's name.
+    pub name: String,
+    /// The driver's name and version, as far as the backend tells.
+    pub driver: String,
+    /// The graphics API.
+    pub backend: wgpu::Backend,
+    /// Whether it runs on the CPU.
+    pub software: bool,
+    /// How the end of a submission is noticed.
+    pub fence: FenceBackend,
+    /// How many submissions the driver takes before its submit call blocks, measured when the
+    /// device was first seen; `None` if it took as many as were tried.
+    pub driver_capacity: Option<usize>,
+}
+
+/// A device that could not be opened or taken over.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum OpenError {
+    /// There is no adapter at all.
+    #[error("no GPU driver was found: install one (Mesa's lavapipe, for one, renders on the CPU)")]
+    NoAdapter,
+    /// No adapter is as asked for.
+    #[error("no adapter matches {wanted:?}; there are: {}", available.join(", "))]
+    NoSuchAdapter {
+        /// What was asked for.
+        wanted: String,
+        /// The names of those there are.
+        available: Vec<String>,
+    },
+    /// The adapter did not give a device.
+    #[error("the adapter {adapter} gave no device")]
+    Device {
+        /// The adapter's name.
+        adapter: String,
+        /// What wgpu said.
+        #[source]
+        source: wgpu::RequestDeviceError,
+    },
+    /// The device's queue could not be given fences.
+    #[error("the device's queue could not be given fences")]
+    Fence(#[from] OpenFenceError),
+}
+
+impl Default for GpuOptions {
+    fn default() -> Self {
+        Self {
+            adapter: AdapterChoice::Best,
+            features: wgpu::Features::empty(),
+            validation: false,
+        }
+    }
+}
+
+impl GpuOptions {
+    /// Chooses the adapter.
+    #[must_use]
+    pub fn with_adapter(mut self, adapter: AdapterChoice) -> Self {
+        self.adapter = adapter;
+        self
+    }
+
+    /// Loads the driver API's validation layers, or not.
+    #[must_use]
+    pub fn with_validation(mut self, validation: bool) -> Self {
+        self.validation = validation;
+        self
+    }
 }
 
 impl Gpu {
+    /// Opens a device of its own, with the adapter's full limits. Blocks for as long as the driver
+    /// takes, usually some tens of milliseconds.
+    ///
+    /// # Errors
+    ///
+    /// [`OpenError`] if there is no such adapter or it gives no device.
+    pub fn open(options: &GpuOptions) -> Result<Self, OpenError> {
+        let flags = match options.validation {
+            true => wgpu::InstanceFlags::VALIDATION | wgpu::InstanceFlags::DEBUG,
+            false => wgpu::InstanceFlags::empty(),
+        };
+        let mut descriptor = wgpu::InstanceDescriptor::new_without_display_handle();
+        descriptor.flags = flags;
+        let instance = wgpu::Instance::new(descriptor);
+        let adapter = choose_adapter(&instance, &options.adapter)?;
+        let (device, queue) = pollster::block_on(adapter.request_device(&wgpu::DeviceDescriptor {
+            label: Some("framefence"),
+            required_features: options.features,
+            required_limits: adapter.limits(),
+            ..Default::default()
+        }))
+        .map_err(|source| OpenError::Device {
+            adapter: adapter.get_info().name,
+            source,
+        })?;
+        let gpu = Self::from_host(instance, adapter, device, queue)?;
+        gpu.watch_own_device();
+        Ok(gpu)
+    }
+
+    /// Takes over a host's device, which stays the host's: nothing of it is ever destroyed, its
+    /// callbacks stay as they are, and the host goes on submitting to its queue.
+    ///
+    /// wgpu tells the loss of a device to one callback only. A host that has set it calls
+    /// [`mark_lost`](Self::mark_lost) from there, so that frames in flight end at once; otherwise
+    /// the next refused submit or failed wait tells.
+    ///
+    /// # Errors
+    ///
+    /// [`OpenError::Fence`] if the device's queue cannot be given fences.
+    pub fn from_host(
+        instance: wgpu::Instance,
+        adapter: wgpu::Adapter,
+        device: wgpu::Device,
+        queue: wgpu::Queue,
+    ) -> Result<Self, OpenError> {
+        let fenced = FencedQueue::of(&device, &queue)?;
+        let info = GpuInfo::new(&adapter.get_info(), &fenced);
+        tracing::info!(?info, "opened");
+        Ok(Self {
+            inner: Arc::new(Inner {
+                instance,
+                adapter,
+                device,
+                queue,
+                fenced,
+                info,
+            }),
+        })
+    }
+
+    /// The instance.
+    #[must_use]
+    pub fn instance(&self) -> &wgpu::Instance {
+        &self.inner.instance
+    }
+
+    /// The adapter.
+    #[must_use]
+    pub fn adapter(&self) -> &wgpu::Adapter {
+        &self.inner.adapter
+    }
+
     /// The device.
     #[must_use]
     pub fn device(&self) -> &wgpu::Device {
-        &self.device
+        &self.inner.device
     }
 
-    /// The queue.
+    /// The queue. What is submitted here directly runs beside the engine's own submissions.
     #[must_use]
     pub fn queue(&self) -> &wgpu::Queue {
-        &self.queue
+        &self.inner.queue
+    }
+
+    /// The queue with its fences, for submissions that the caller wants to wait for.
+    #[must_use]
+    pub fn fenced_queue(&self) -> &FencedQueue {
+        &self.inner.fenced
+    }
+
+    /// What is known about adapter and device.
+    #[must_use]
+    pub fn info(&self) -> &GpuInfo {
+        &self.inner.info
+    }
+
+    /// How long a frame may take unless its request says otherwise: 10 s on a GPU, 60 s on a
+    /// software adapter, whose first frame can take tens of seconds to compile.
+    #[must_use]
+    pub fn default_timeout(&self) -> Duration {
+        Duration::from_secs(if self.inner.info.software { 60 } else { 10 })
+    }
+
+    /// Why the device was lost, if it was.
+    #[must_use]
+    pub fn lost(&self) -> Option<String> {
+        self.inner.fenced.lost().map(|lost| lost.reason.to_string())
+    }
+
+    /// Ends every frame in flight with `FrameError::DeviceLost`. For a host whose device-lost
+    /// callback has been called.
+    pub fn mark_lost(&self, reason: &str) {
+        self.inner.fenced.lost_marker()(reason);
+    }
+
+    fn watch_own_device(&self) {
+        let mark_lost = self.inner.fenced.lost_marker();
+        self.inner
+            .device
+            .set_device_lost_callback(move |reason, message| {
+                mark_lost(&format!("{reason:?}: {message}"));
+            });
+        self.inner.device.on_uncaptured_error(Arc::new(|error| {
+            tracing::error!(%error, "wgpu reported an error that no scope caught");
+        }));
+    }
+}
+
+impl GpuInfo {
+    fn new(adapter: &wgpu::AdapterInfo, fenced: &FencedQueue) -> Self {
+        Self {
+            name: adapter.name.clone(),
+            driver: format!("{} {}", adapter.driver, adapter.driver_info)
+                .trim()
+                .to_owned(),
+            backend: adapter.backend,
+            software: adapter.device_type == wgpu::DeviceType::Cpu,
+            fence: fenced.backend(),
+            driver_capacity: fenced.driver_capacity(),
+        }
+    }
+}
+
+/// The adapter of `choice`. OpenGL, whose waits cannot be had without wgpu's locks, counts only
+/// where there is nothing else.
+fn choose_adapter(
+    instance: &wgpu::Instance,
+    choice: &AdapterChoice,
+) -> Result<wgpu::Adapter, OpenError> {
+    let mut adapters = Vec::new();
+    for backends in [wgpu::Backends::PRIMARY, wgpu::Backends::SECONDARY] {
+        if adapters.is_empty() {
+            adapters = pollster::block_on(instance.enumerate_adapters(backends));
+        }
+    }
+    if adapters.is_empty() {
+        return Err(OpenError::NoAdapter);
+    }
+    adapters.sort_by_key(|adapter| preference(adapter.get_info().device_type));
+    let is_chosen = |info: &wgpu::AdapterInfo| match choice {
+        AdapterChoice::Best => true,
+        AdapterChoice::Software => info.device_type == wgpu::DeviceType::Cpu,
+        AdapterChoice::Named(part) => info.name.to_lowercase().contains(&part.to_lowercase()),
+    };
+    let chosen = adapters
+        .iter()
+        .position(|adapter| is_chosen(&adapter.get_info()));
+    match chosen {
+        Some(index) => Ok(adapters.swap_remove(index)),
+        None => Err(OpenError::NoSuchAdapter {
+            wanted: match choice {
+                AdapterChoice::Named(name) => name.clone(),
+                AdapterChoice::Best | AdapterChoice::Software => "software".to_owned(),
+            },
+            available: adapters
+                .iter()
+                .map(|adapter| adapter.get_info().name)
+                .collect(),
+        }),
+    }
+}
+
+/// Lower is better.
+fn preference(device_type: wgpu::DeviceType) -> u8 {
+    match device_type {
+        wgpu::DeviceType::DiscreteGpu => 0,
+        wgpu::DeviceType::IntegratedGpu => 1,
+        wgpu::DeviceType::VirtualGpu => 2,
+        wgpu::DeviceType::Other => 3,
+        wgpu::DeviceType::Cpu => 4,
     }
 }

@@ -1,19 +1,49 @@
 //! Renders frames off screen with wgpu and hands over the pixels the moment the GPU has finished
 //! them.
+//!
+//! A [`Painter`] draws; a [`Renderer`] has it called on a thread of its own, submits what it
+//! recorded with a fence of that submission's own, and resolves the [`PendingFrame`] when wgpu has
+//! proved the work done. The [`Frame`] lends the bytes that the GPU wrote.
+//!
+//! ```no_run
+//! use std::sync::{Arc, Mutex};
+//!
+//! use framefence::{FrameRequest, Gpu, GpuOptions, PaintContext, Renderer, RendererOptions, Size, Time};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let gpu = Gpu::open(&GpuOptions::default())?;
+//! let renderer = Renderer::new(&gpu, RendererOptions::default())?;
+//! let painter = Arc::new(Mutex::new(|_: &mut PaintContext<'_>| Ok(())));
+//! let request = FrameRequest::new(0, Time::ZERO, Size::new(640, 360));
+//! let frame = renderer.submit(&painter, request)?.wait()?;
+//! assert_eq!(frame.image().plane().row(0).len(), 640 * 4);
+//! # Ok(())
+//! # }
+//! ```
+
+#![forbid(unsafe_code)]
 
 mod gpu;
 mod painter;
+mod renderer;
+mod request;
 mod sink;
+mod stats;
 
+pub use framefence_fence as fence;
 pub use framefence_pixel as pixel;
 pub use framefence_pixel::{AlphaMode, ColorSpec, OutputFormat, Plane, Size};
 pub use framefence_pool::{HostPool, PoolReport, PooledBytes};
 pub use framefence_readback::{
-    Frame, FrameMemory, FrameRate, Image, ParseFrameRateError, Region, Time, Timings,
+    CancelHandle, Frame, FrameError, FrameMemory, FrameRate, Image, ParseFrameRateError,
+    PendingFrame, Region, Stage, Time, Timings,
 };
-pub use gpu::Gpu;
+pub use gpu::{AdapterChoice, Gpu, GpuInfo, GpuOptions, OpenError};
 pub use painter::{
     ColorTarget, FrameView, PaintContext, Painter, PainterError, Readiness, Targets, TimeSpan,
 };
+pub use renderer::{Renderer, RendererOptions};
+pub use request::{FrameRequest, Outputs, RequestError, WhenMissing};
 pub use sink::FrameSink;
+pub use stats::{Percentiles, Stats};
 pub use wgpu;

@@ -46,6 +46,15 @@ pub trait Painter: Send {
     fn paint(&mut self, context: &mut PaintContext<'_>) -> Result<(), PainterError>;
 }
 
+impl<F> Painter for F
+where
+    F: FnMut(&mut PaintContext<'_>) -> Result<(), PainterError> + Send,
+{
+    fn paint(&mut self, context: &mut PaintContext<'_>) -> Result<(), PainterError> {
+        self(context)
+    }
+}
+
 /// A painter's own error; the frame's waiter receives it as it is.
 pub type PainterError = Box<dyn Error + Send + Sync>;
 
@@ -59,12 +68,12 @@ pub enum Readiness {
     Missing(Vec<String>),
 }
 
-/// A stretch of time, its end excluded.
+/// A stretch of time, both ends included.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TimeSpan {
     /// The first time in it.
     pub start: Time,
-    /// The first time after it.
+    /// The last time in it; the same as `start` for a single frame.
     pub end: Time,
 }
 

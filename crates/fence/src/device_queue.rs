@@ -45,6 +45,14 @@ pub enum Proof<'a> {
     WorkDone,
 }
 
+/// A submission that the GPU has finished.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Done {
+    /// When the submit call returned.
+    pub submitted: Instant,
+}
+
 /// What a queue has done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -191,7 +199,7 @@ impl FencedQueue {
         commands: impl IntoIterator<Item = wgpu::CommandBuffer>,
         proof: Proof<'_>,
         deadline: Instant,
-        on_done: impl FnOnce(Result<(), SubmissionLost>) + Send + 'static,
+        on_done: impl FnOnce(Result<Done, SubmissionLost>) + Send + 'static,
     ) -> Result<(), SubmitError> {
         let shared = self.shared();
         shared.check()?;
@@ -250,16 +258,21 @@ impl FencedQueue {
         };
         self.submit_then(commands, Proof::WorkDone, deadline, move |result| {
             // A cancelled fence has its end already.
-            let _ = completion.complete(result.map_err(WaitError::Lost));
+            let _ = completion.complete(result.map(drop).map_err(WaitError::Lost));
         })?;
         Ok(fence)
     }
 
-    /// Ends every wait on this device with `reason`, and refuses what is submitted from now on.
-    ///
-    /// For whoever holds the device's lost callback; wgpu tells nobody else.
-    pub fn mark_lost(&self, reason: &str) {
-        self.shared().lose(SubmissionLost::new(reason));
+    /// A function that ends every wait on this device with the reason it is given, and has what is
+    /// submitted from then on refused. For whoever owns the device's lost callback: wgpu tells
+    /// nobody else. It does not keep the queue alive.
+    pub fn lost_marker(&self) -> impl Fn(&str) + Send + Sync + 'static {
+        let handle = Arc::downgrade(&self.handle);
+        move |reason| {
+            if let Some(handle) = handle.upgrade() {
+                handle.shared.lose(SubmissionLost::new(reason));
+            }
+        }
     }
 
     /// Why the device was lost, if it was.

@@ -34,7 +34,7 @@ mod vulkan;
 mod watch;
 
 pub use completion::{Completion, Expired};
-pub use device_queue::{FenceBackend, FencedQueue, Proof, QueueReport, SubmissionFence};
+pub use device_queue::{Done, FenceBackend, FencedQueue, Proof, QueueReport, SubmissionFence};
 pub use error::{OpenFenceError, SubmissionLost, SubmitError, WaitError};
 pub use scope::capture_errors;
 

@@ -5,15 +5,17 @@ use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
+use std::time::Instant;
 
 use crate::SubmissionLost;
-use crate::device_queue::{Shared, Ticket};
+use crate::device_queue::{Done, Shared, Ticket};
 use crate::slots::DriverSlot;
 
-type OnDone = Box<dyn FnOnce(Result<(), SubmissionLost>) + Send>;
+type OnDone = Box<dyn FnOnce(Result<Done, SubmissionLost>) + Send>;
 
 /// One submission: what is to happen when it is done.
 pub(crate) struct Submission {
+    submitted: Instant,
     /// Both are taken by the first end; the slot is given back before the caller is told, so that
     /// it can submit at once.
     end: Mutex<Option<(DriverSlot, OnDone)>>,
@@ -22,9 +24,10 @@ pub(crate) struct Submission {
 impl Submission {
     pub(crate) fn new(
         slot: DriverSlot,
-        on_done: impl FnOnce(Result<(), SubmissionLost>) + Send + 'static,
+        on_done: impl FnOnce(Result<Done, SubmissionLost>) + Send + 'static,
     ) -> Arc<Self> {
         Arc::new(Self {
+            submitted: Instant::now(),
             end: Mutex::new(Some((slot, Box::new(on_done)))),
         })
     }
@@ -41,7 +44,9 @@ impl Submission {
         let end = self.lock().take();
         if let Some((slot, on_done)) = end {
             drop(slot);
-            on_done(result);
+            on_done(result.map(|()| Done {
+                submitted: self.submitted,
+            }));
         }
     }
 

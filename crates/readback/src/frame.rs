@@ -82,6 +82,14 @@ pub struct Timings {
     pub gpu: Duration,
 }
 
+impl Timings {
+    /// From the request until the frame could be delivered.
+    #[must_use]
+    pub fn total(&self) -> Duration {
+        self.queued + self.paint + self.submit + self.gpu
+    }
+}
+
 /// One image of a frame: its format, its colours and the memory of its planes.
 #[derive(Debug)]
 pub struct Image {

@@ -1,17 +1,209 @@
 //! Staging buffers: where the GPU copies pixels to and the CPU reads them from.
 
-use framefence_pool::Lease;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use framefence_pool::{Lease, Pool, PoolReport};
+
+/// The staging buffers of one renderer, used again and again.
+///
+/// A buffer that its frame has let go of is only noted; it is unmapped at the next
+/// [`acquire`](Self::acquire) or [`drain`](Self::drain), on the engine's thread, because unmapping
+/// takes wgpu's locks and a frame may be dropped on a thread that must not wait for those.
+#[derive(Debug)]
+pub struct StagingRing {
+    device: wgpu::Device,
+    max_live_bytes: u64,
+    buffers: Pool<u64, wgpu::Buffer>,
+    returned: Mutex<Vec<Returned>>,
+    came_back: Condvar,
+}
+
+#[derive(Debug)]
+struct Returned {
+    buffer: Lease<u64, wgpu::Buffer>,
+    mapped: bool,
+}
+
+/// All the staging memory that may be live is, and none came back before the deadline.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RingFull {
+    /// Bytes that frames hold, in flight or lent.
+    pub live_bytes: u64,
+}
+
+impl StagingRing {
+    /// A ring that has at most `max_live_bytes` in flight and lent, but always at least one
+    /// buffer, and keeps at most `idle_budget_bytes` for later.
+    #[must_use]
+    pub fn new(device: wgpu::Device, max_live_bytes: u64, idle_budget_bytes: usize) -> Arc<Self> {
+        Arc::new(Self {
+            device,
+            max_live_bytes,
+            buffers: Pool::new(idle_budget_bytes),
+            returned: Mutex::default(),
+            came_back: Condvar::new(),
+        })
+    }
+
+    /// A buffer of at least `size_bytes`, unmapped. Blocks while too many bytes are live.
+    ///
+    /// # Errors
+    ///
+    /// [`RingFull`] if that is still so at `deadline`.
+    pub fn acquire(
+        self: &Arc<Self>,
+        size_bytes: u64,
+        deadline: Instant,
+    ) -> Result<StagingBuffer, RingFull> {
+        let size_bytes = size_bytes.next_multiple_of(u64::from(wgpu::COPY_BYTES_PER_ROW_ALIGNMENT));
+        loop {
+            self.recycle();
+            let live_bytes = self.buffers.report().live_bytes as u64;
+            if live_bytes == 0 || live_bytes + size_bytes <= self.max_live_bytes {
+                break;
+            }
+            if !self.wait_for_return(Some(deadline)) {
+                return Err(RingFull { live_bytes });
+            }
+        }
+        let lease = self.buffers.take(&size_bytes).unwrap_or_else(|| {
+            let buffer = self.device.create_buffer(&wgpu::BufferDescriptor {
+                label: Some("framefence staging"),
+                size: size_bytes,
+                usage: wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST,
+                mapped_at_creation: false,
+            });
+            self.buffers.add(size_bytes, size_bytes as usize, buffer)
+        });
+        Ok(StagingBuffer {
+            lease: Some(lease),
+            mapped: false,
+            ring: Arc::clone(self),
+        })
+    }
+
+    /// Takes back every buffer that is still out, blocking until the last has come.
+    pub fn drain(&self) {
+        loop {
+            self.recycle();
+            if self.buffers.report().live_count == 0 {
+                return;
+            }
+            self.wait_for_return(None);
+        }
+    }
+
+    /// What the ring holds.
+    #[must_use]
+    pub fn report(&self) -> PoolReport {
+        self.buffers.report()
+    }
+
+    /// Unmaps what came back and lets it be used again.
+    fn recycle(&self) {
+        let returned = std::mem::take(&mut *self.lock());
+        for Returned { buffer, mapped } in returned {
+            if mapped {
+                buffer.unmap();
+            }
+        }
+    }
+
+    /// Blocks until a buffer came back; says whether one did before the deadline.
+    fn wait_for_return(&self, deadline: Option<Instant>) -> bool {
+        let mut returned = self.lock();
+        while returned.is_empty() {
+            returned = match deadline {
+                None => self
+                    .came_back
+                    .wait(returned)
+                    .unwrap_or_else(PoisonError::into_inner),
+                Some(deadline) => {
+                    let left = deadline.saturating_duration_since(Instant::now());
+                    if left.is_zero() {
+                        return false;
+                    }
+                    let woken = self.came_back.wait_timeout(returned, left);
+                    woken.unwrap_or_else(PoisonError::into_inner).0
+                }
+            };
+        }
+        true
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<Returned>> {
+        self.returned.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A staging buffer in use; dropping it gives it back to its ring, without taking a lock of wgpu's.
+#[derive(Debug)]
+pub struct StagingBuffer {
+    /// Present until the buffer is given back.
+    lease: Option<Lease<u64, wgpu::Buffer>>,
+    mapped: bool,
+    ring: Arc<StagingRing>,
+}
+
+impl StagingBuffer {
+    /// The buffer, to be copied to and mapped.
+    ///
+    /// # Panics
+    ///
+    /// Never: the buffer is there until it is dropped.
+    #[must_use]
+    pub fn buffer(&self) -> &wgpu::Buffer {
+        self.lease
+            .as_ref()
+            .expect("a staging buffer is there until it is dropped")
+    }
+
+    /// Lends the bytes of the buffer, whose map callback has run.
+    ///
+    /// # Errors
+    ///
+    /// wgpu's, if the buffer is not mapped after all.
+    pub fn into_mapped(mut self) -> Result<StagedBytes, wgpu::MapRangeError> {
+        // Even a map that is only pending has to be undone before the buffer is used again.
+        self.mapped = true;
+        let view = self.buffer().get_mapped_range(..)?;
+        Ok(StagedBytes {
+            mapped: Arc::new(Mapped {
+                view,
+                _buffer: self,
+            }),
+        })
+    }
+}
+
+impl Drop for StagingBuffer {
+    fn drop(&mut self) {
+        if let Some(buffer) = self.lease.take() {
+            self.ring.lock().push(Returned {
+                buffer,
+                mapped: self.mapped,
+            });
+            self.ring.came_back.notify_one();
+        }
+    }
+}
 
 /// Mapped bytes of a staging buffer, lent to the images of one frame.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct StagedBytes {
-    // Declared before the lease: the view must be gone when the buffer goes back to be unmapped.
+    mapped: Arc<Mapped>,
+}
+
+#[derive(Debug)]
+struct Mapped {
+    // Declared before the buffer: a buffer with a live view cannot be unmapped.
     view: wgpu::BufferView,
-    _buffer: Lease<u64, wgpu::Buffer>,
+    _buffer: StagingBuffer,
 }
 
 impl StagedBytes {
     pub(crate) fn bytes(&self) -> &[u8] {
-        &self.view
+        &self.mapped.view
     }
 }

@@ -1,0 +1,673 @@
+//! Takes frames on, has them painted and submitted on a thread of its own, and delivers them.
+
+use std::any::Any;
+use std::collections::VecDeque;
+use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::Instant;
+
+use framefence_fence::{Done, Proof, SubmissionLost, SubmitError, capture_errors};
+use framefence_pixel::OutputFormat;
+use framefence_pool::Lease;
+use framefence_readback::{
+    Frame, FrameError, FrameMemory, FrameTicket, Image, PendingFrame, Stage, StagingLayout,
+    StagingRing, Target, TargetDescriptor, TargetPool, Timings, pending_frame, target_format,
+};
+
+use crate::Gpu;
+use crate::painter::{
+    ColorTarget, FrameView, PaintContext, Painter, PainterError, Readiness, Targets, TimeSpan,
+};
+use crate::request::{FrameRequest, RequestError, WhenMissing};
+use crate::stats::{Recorder, Stats};
+
+/// Renders frames on one [`Gpu`]: owns render targets, staging memory and the thread that paints
+/// and submits. `Send` and `Sync`.
+///
+/// Dropping it cancels the frames that have not been painted; those that the GPU has are still
+/// delivered.
+#[derive(Debug)]
+pub struct Renderer {
+    shared: Arc<Shared>,
+}
+
+/// How a renderer is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct RendererOptions {
+    /// Frames between request and delivery at a time, from 1 up. While one is on the GPU, the
+    /// next can be painted and the one before be read.
+    pub depth: usize,
+    /// The most staging memory that frames may hold, in flight or lent. When they hold more, the
+    /// next frame waits until one is dropped, or ends in `FrameError::Timeout`. One frame is
+    /// always possible.
+    pub max_staging_bytes: u64,
+    /// The most staging memory that is kept for later while no frame holds it.
+    pub idle_staging_bytes: usize,
+    /// The most memory of render targets that is kept for later.
+    pub idle_target_bytes: usize,
+}
+
+impl Default for RendererOptions {
+    fn default() -> Self {
+        Self {
+            depth: 3,
+            max_staging_bytes: 512 << 20,
+            idle_staging_bytes: 128 << 20,
+            idle_target_bytes: 128 << 20,
+        }
+    }
+}
+
+impl RendererOptions {
+    /// Sets the frames between request and delivery at a time; 0 counts as 1.
+    #[must_use]
+    pub fn with_depth(mut self, depth: usize) -> Self {
+        self.depth = depth;
+        self
+    }
+
+    /// Sets the most staging memory that frames may hold.
+    #[must_use]
+    pub fn with_max_staging_bytes(mut self, bytes: u64) -> Self {
+        self.max_staging_bytes = bytes;
+        self
+    }
+}
+
+/// A painter that a renderer's thread calls.
+type SharedPainter = Arc<Mutex<dyn Painter>>;
+
+struct Shared {
+    gpu: Gpu,
+    depth: usize,
+    targets: TargetPool,
+    staging: Arc<StagingRing>,
+    jobs: Mutex<Jobs>,
+    /// A job came, or no more will.
+    job_came: Condvar,
+    /// A frame is no longer in flight.
+    room_came: Condvar,
+    recorder: Mutex<Recorder>,
+}
+
+#[derive(Default)]
+struct Jobs {
+    queue: VecDeque<Job>,
+    in_flight: usize,
+    closed: bool,
+}
+
+struct Job {
+    painter: SharedPainter,
+    request: FrameRequest,
+    flight: Flight,
+}
+
+impl Renderer {
+    /// A renderer with its thread.
+    ///
+    /// # Errors
+    ///
+    /// The operating system's, if it refuses a thread.
+    pub fn new(gpu: &Gpu, options: RendererOptions) -> io::Result<Self> {
+        let device = gpu.device();
+        let shared = Arc::new(Shared {
+            gpu: gpu.clone(),
+            depth: options.depth.max(1),
+            targets: TargetPool::new(device.clone(), options.idle_target_bytes),
+            staging: StagingRing::new(
+                device.clone(),
+                options.max_staging_bytes,
+                options.idle_staging_bytes,
+            ),
+            jobs: Mutex::default(),
+            job_came: Condvar::new(),
+            room_came: Condvar::new(),
+            recorder: Mutex::new(Recorder::new()),
+        });
+        let worker = Arc::clone(&shared);
+        thread::Builder::new()
+            .name("framefence-render".into())
+            .spawn(move || worker.run())?;
+        Ok(Self { shared })
+    }
+
+    /// Takes on a frame: `painter` is called for it on the renderer's thread, in the order of the
+    /// requests. Blocks while [`RendererOptions::depth`] frames are in flight, until the request's
+    /// timeout at most.
+    ///
+    /// # Errors
+    ///
+    /// [`RequestError`] if the frame cannot be rendered as asked; nothing was done then.
+    pub fn submit<P: Painter + 'static>(
+        &self,
+        painter: &Arc<Mutex<P>>,
+        request: FrameRequest,
+    ) -> Result<PendingFrame, RequestError> {
+        let (pending, flight) = self.shared.take_on(&request)?;
+        let painter: SharedPainter = painter.clone();
+        self.shared.lock_jobs().queue.push_back(Job {
+            painter,
+            request,
+            flight,
+        });
+        self.shared.job_came.notify_one();
+        Ok(pending)
+    }
+
+    /// Renders a frame on the calling thread: paints and submits it before returning. For callers
+    /// whose own writes to the painter's resources must reach exactly this frame, and for those
+    /// that want no other thread. Blocks like [`submit`](Self::submit), and on a software adapter
+    /// also while the driver is busy.
+    ///
+    /// # Errors
+    ///
+    /// [`RequestError`] if the frame cannot be rendered as asked; nothing was done then.
+    pub fn submit_now(
+        &self,
+        painter: &mut dyn Painter,
+        request: &FrameRequest,
+    ) -> Result<PendingFrame, RequestError> {
+        let (pending, flight) = self.shared.take_on(request)?;
+        self.shared.render(painter, request, flight);
+        Ok(pending)
+    }
+
+    /// The device it renders on.
+    #[must_use]
+    pub fn gpu(&self) -> &Gpu {
+        &self.shared.gpu
+    }
+
+    /// What the renderer has done.
+    #[must_use]
+    pub fn stats(&self) -> Stats {
+        let (staging, targets) = (self.shared.staging.report(), self.shared.targets.report());
+        self.shared.lock_recorder().snapshot(staging, targets)
+    }
+}
+
+impl Drop for Renderer {
+    fn drop(&mut self) {
+        let mut jobs = self.shared.lock_jobs();
+        jobs.closed = true;
+        let unpainted = std::mem::take(&mut jobs.queue);
+        drop(jobs);
+        self.shared.job_came.notify_one();
+        for job in unpainted {
+            job.flight.end(Err(FrameError::Cancelled));
+        }
+    }
+}
+
+/// The renderer's thread.
+impl Shared {
+    fn run(self: Arc<Self>) {
+        while let Some(Job {
+            painter,
+            request,
+            flight,
+        }) = self.next_job()
+        {
+            let mut painter = painter.lock().unwrap_or_else(PoisonError::into_inner);
+            self.render(&mut *painter, &request, flight);
+        }
+        // Frames that are still lent come back here to be unmapped, not on their owners' threads.
+        self.staging.drain();
+    }
+
+    fn next_job(&self) -> Option<Job> {
+        let mut jobs = self.lock_jobs();
+        loop {
+            if let Some(job) = jobs.queue.pop_front() {
+                return Some(job);
+            }
+            if jobs.closed {
+                return None;
+            }
+            jobs = self
+                .job_came
+                .wait(jobs)
+                .unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+}
+
+/// One frame's way.
+impl Shared {
+    /// Checks a request and waits until there is room for it.
+    fn take_on(
+        self: &Arc<Self>,
+        request: &FrameRequest,
+    ) -> Result<(PendingFrame, Flight), RequestError> {
+        request.check(&self.gpu)?;
+        let asked = Instant::now();
+        let deadline = asked
+            + request
+                .timeout
+                .unwrap_or_else(|| self.gpu.default_timeout());
+        let mut jobs = self.lock_jobs();
+        while jobs.in_flight >= self.depth {
+            let left = deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Err(RequestError::Full {
+                    depth: self.depth,
+                    waited: asked.elapsed(),
+                });
+            }
+            let woken = self.room_came.wait_timeout(jobs, left);
+            jobs = woken.unwrap_or_else(PoisonError::into_inner).0;
+        }
+        jobs.in_flight += 1;
+        drop(jobs);
+        self.lock_recorder().requested += 1;
+        let (pending, ticket) = pending_frame(request.number, deadline);
+        Ok((
+            pending,
+            Flight {
+                room: Room {
+                    shared: Arc::clone(self),
+                },
+                ticket,
+            },
+        ))
+    }
+
+    /// Paints and submits a frame, or ends it with what kept it from being submitted.
+    fn render(self: &Arc<Self>, painter: &mut dyn Painter, request: &FrameRequest, flight: Flight) {
+        if !flight.ticket.is_wanted() {
+            flight.end(Err(FrameError::Cancelled));
+            return;
+        }
+        let frame = tracing::debug_span!("frame", number = request.number);
+        let _entered = frame.enter();
+        let ticket = flight.ticket.clone();
+        let mut timings = Timings::default();
+        timings.queued = ticket.asked().elapsed();
+
+        let started = Instant::now();
+        ticket.enter(Stage::Paint);
+        let painted = tracing::debug_span!("paint").in_scope(|| self.paint(painter, request));
+        timings.paint = started.elapsed();
+        match painted {
+            Ok(painted) => {
+                let _entered = tracing::debug_span!("submit").entered();
+                self.send(painted, request, timings, flight);
+            }
+            Err(error) => flight.end(Err(error)),
+        }
+    }
+
+    /// Has the frame's commands recorded.
+    fn paint(
+        &self,
+        painter: &mut dyn Painter,
+        request: &FrameRequest,
+    ) -> Result<Painted, FrameError> {
+        let (painted, error) = capture_errors(self.gpu.device(), || {
+            self.prepare(painter, request)?;
+            self.record(painter, request)
+        });
+        match (painted, error) {
+            // A painter's own error says more than what wgpu thought of its last call.
+            (Ok(_), Some(error)) => Err(FrameError::Rejected {
+                reason: error.to_string(),
+            }),
+            (painted, _) => painted,
+        }
+    }
+
+    fn prepare(&self, painter: &mut dyn Painter, request: &FrameRequest) -> Result<(), FrameError> {
+        let span = TimeSpan {
+            start: request.time,
+            end: request.time,
+        };
+        match guard(|| painter.prepare(&self.gpu, span))? {
+            Readiness::Missing(missing) if request.when_missing == WhenMissing::Fail => {
+                Err(FrameError::NotReady { missing })
+            }
+            Readiness::Missing(_) | Readiness::Ready => Ok(()),
+        }
+    }
+
+    fn record(
+        &self,
+        painter: &mut dyn Painter,
+        request: &FrameRequest,
+    ) -> Result<Painted, FrameError> {
+        let size = request.region.size;
+        let mut leases = Vec::with_capacity(request.outputs.colors.len());
+        let mut colors = Vec::with_capacity(request.outputs.colors.len());
+        for &output in &request.outputs.colors {
+            let format = output_target(output)?;
+            let target = self.targets.acquire(TargetDescriptor { size, format });
+            colors.push(ColorTarget {
+                view: target.view.clone(),
+                format,
+                output,
+            });
+            leases.push(target);
+        }
+        let label = wgpu::CommandEncoderDescriptor {
+            label: Some("framefence frame"),
+        };
+        let mut encoder = self.gpu.device().create_command_encoder(&label);
+        if !painter.overwrites_targets() {
+            clear(&mut encoder, &colors);
+        }
+        let mut context = PaintContext {
+            gpu: &self.gpu,
+            encoder: &mut encoder,
+            view: FrameView {
+                number: request.number,
+                time: request.time,
+                full_size: request.size,
+                region: request.region,
+                scale: request.scale,
+                tile_origin: [request.region.x, request.region.y],
+                target_size: size,
+            },
+            targets: Targets {
+                colors: &colors,
+                depth: None,
+                ids: None,
+            },
+        };
+        guard(|| painter.paint(&mut context))?;
+        Ok(Painted {
+            encoder,
+            targets: leases,
+        })
+    }
+
+    /// Adds the readback to a painted frame and submits it.
+    fn send(
+        self: &Arc<Self>,
+        painted: Painted,
+        request: &FrameRequest,
+        mut timings: Timings,
+        flight: Flight,
+    ) {
+        let started = Instant::now();
+        let ticket = flight.ticket.clone();
+        let formats = &request.outputs.colors;
+        let layout = StagingLayout::new(request.region.size, formats.iter().copied());
+
+        ticket.enter(Stage::StagingMemory);
+        let (staging, error) = capture_errors(self.gpu.device(), || {
+            self.staging
+                .acquire(layout.total_bytes(), ticket.deadline())
+        });
+        let staging = match (staging, error) {
+            (Ok(staging), None) => staging,
+            (_, Some(error)) => {
+                return flight.end(Err(FrameError::Rejected {
+                    reason: error.to_string(),
+                }));
+            }
+            (Err(_full), None) => return flight.end(Err(ticket.timeout())),
+        };
+        let buffer = staging.buffer().clone();
+        let Painted {
+            mut encoder,
+            targets,
+        } = painted;
+        let (commands, error) = capture_errors(self.gpu.device(), || {
+            for (index, target) in targets.iter().enumerate() {
+                layout.copy(&mut encoder, index, &target.texture, &buffer);
+            }
+            encoder.finish()
+        });
+        if let Some(error) = error {
+            return flight.end(Err(FrameError::Rejected {
+                reason: error.to_string(),
+            }));
+        }
+
+        ticket.enter(Stage::Driver);
+        let (number, time, size) = (request.number, request.time, request.region.size);
+        let formats = formats.clone();
+        let on_done = move |done: Result<Done, SubmissionLost>| {
+            let frame = done.map_err(FrameError::from).and_then(|done| {
+                timings.submit = done.submitted.saturating_duration_since(started);
+                timings.gpu = done.submitted.elapsed();
+                let bytes = staging
+                    .into_mapped()
+                    .map_err(|error| FrameError::Rejected {
+                        reason: error.to_string(),
+                    })?;
+                let images = formats
+                    .iter()
+                    .zip(layout.images())
+                    .map(|(&format, &plane)| {
+                        let memory = FrameMemory::Staged(bytes.clone());
+                        Image::new(format, format.default_color(), size, vec![plane], memory)
+                    });
+                Ok(Frame::new(number, time, images.collect(), timings))
+            });
+            flight.end(frame);
+        };
+        let queue = self.gpu.fenced_queue();
+        match queue.submit_then([commands], Proof::Map(&buffer), ticket.deadline(), on_done) {
+            Ok(()) => ticket.enter(Stage::Gpu),
+            Err(error) => self.deliver(
+                &ticket,
+                Err(match error {
+                    SubmitError::Busy { .. } => ticket.timeout(),
+                    SubmitError::Lost(lost) => FrameError::DeviceLost(lost),
+                    refused => FrameError::Rejected {
+                        reason: refused.to_string(),
+                    },
+                }),
+            ),
+        }
+    }
+
+    /// Ends a frame and counts how.
+    fn deliver(&self, ticket: &FrameTicket, result: Result<Frame, FrameError>) {
+        let is_failure = match &result {
+            Ok(_) | Err(FrameError::Cancelled | FrameError::Timeout { .. }) => false,
+            Err(_) => true,
+        };
+        // Counted before the waiter is told, so that it finds itself in the numbers.
+        let mut recorder = self.lock_recorder();
+        match &result {
+            Ok(frame) => {
+                recorder.delivered += 1;
+                recorder.record(&frame.timings());
+            }
+            Err(_) if is_failure => recorder.failed += 1,
+            Err(_) => recorder.abandoned += 1,
+        }
+        drop(recorder);
+        let is_frame = result.is_ok();
+        let was_wanted = ticket.finish(result);
+        if is_frame && !was_wanted {
+            let mut recorder = self.lock_recorder();
+            recorder.delivered -= 1;
+            recorder.abandoned += 1;
+        }
+    }
+
+    fn lock_jobs(&self) -> MutexGuard<'_, Jobs> {
+        self.jobs.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn lock_recorder(&self) -> MutexGuard<'_, Recorder> {
+        self.recorder.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl std::fmt::Debug for Shared {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Shared")
+            .field("gpu", &self.gpu)
+            .field("depth", &self.depth)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A frame's commands without their readback, and the targets that they draw into.
+struct Painted {
+    encoder: wgpu::CommandEncoder,
+    targets: Vec<Lease<TargetDescriptor, Target>>,
+}
+
+/// A frame between request and delivery.
+struct Flight {
+    room: Room,
+    ticket: FrameTicket,
+}
+
+/// One of the places that a renderer's depth allows; free again when dropped.
+struct Room {
+    shared: Arc<Shared>,
+}
+
+impl Flight {
+    /// Frees the frame's place and ends it, in this order, so that its waiter can submit at once.
+    fn end(self, result: Result<Frame, FrameError>) {
+        let Self { room, ticket } = self;
+        let shared = Arc::clone(&room.shared);
+        drop(room);
+        shared.deliver(&ticket, result);
+    }
+}
+
+impl Drop for Room {
+    fn drop(&mut self) {
+        self.shared.lock_jobs().in_flight -= 1;
+        self.shared.room_came.notify_one();
+    }
+}
+
+impl FrameRequest {
+    /// Whether a renderer on `gpu` can do what is asked.
+    fn check(&self, gpu: &Gpu) -> Result<(), RequestError> {
+        let limits = gpu.device().limits();
+        let Self {
+            size,
+            region,
+            outputs,
+            ..
+        } = self;
+        if size.is_empty() {
+            return Err(RequestError::Empty { size: *size });
+        }
+        if !region.is_within(*size) {
+            return Err(RequestError::Region {
+                region: *region,
+                size: *size,
+            });
+        }
+        let limit = limits.max_texture_dimension_2d;
+        if region.size.width > limit || region.size.height > limit {
+            return Err(RequestError::TooLarge {
+                size: region.size,
+                limit,
+            });
+        }
+        if self.scale != 1.0 {
+            return Err(RequestError::Unsupported {
+                what: "a scale other than 1",
+            });
+        }
+        if outputs.depth || outputs.ids {
+            return Err(RequestError::Unsupported {
+                what: "depth and id outputs",
+            });
+        }
+        self.check_outputs(gpu, &limits)
+    }
+
+    fn check_outputs(&self, gpu: &Gpu, limits: &wgpu::Limits) -> Result<(), RequestError> {
+        let formats = &self.outputs.colors;
+        if formats.is_empty() || formats.len() > limits.max_color_attachments as usize {
+            let limit = limits.max_color_attachments;
+            return Err(RequestError::OutputCount {
+                given: formats.len(),
+                limit,
+            });
+        }
+        let mut needed = 0_u32;
+        for &format in formats {
+            let drawable = target_format(format).filter(|target| {
+                let features = target.guaranteed_format_features(gpu.device().features());
+                features
+                    .allowed_usages
+                    .contains(wgpu::TextureUsages::RENDER_ATTACHMENT)
+            });
+            let Some(target) = drawable else {
+                return Err(RequestError::Format {
+                    format,
+                    nearest: OutputFormat::Rgba8,
+                });
+            };
+            // As WebGPU counts attachment bytes: each format at its alignment.
+            let alignment = target.target_component_alignment().unwrap_or(1);
+            let cost = target.target_pixel_byte_cost().unwrap_or(0);
+            needed = needed.next_multiple_of(alignment) + cost;
+        }
+        let limit = limits.max_color_attachment_bytes_per_sample;
+        if needed > limit {
+            return Err(RequestError::OutputBytes { needed, limit });
+        }
+        let layout = StagingLayout::new(self.region.size, formats.iter().copied());
+        let (needed_bytes, limit_bytes) = (layout.total_bytes(), limits.max_buffer_size);
+        if needed_bytes > limit_bytes {
+            return Err(RequestError::TooManyBytes {
+                needed_bytes,
+                limit_bytes,
+            });
+        }
+        Ok(())
+    }
+}
+
+/// The texture format of an output whose request was checked.
+fn output_target(output: OutputFormat) -> Result<wgpu::TextureFormat, FrameError> {
+    let reason = || format!("{output} has no render target");
+    target_format(output).ok_or_else(|| FrameError::Rejected { reason: reason() })
+}
+
+/// Clears every target to transparent black.
+fn clear(encoder: &mut wgpu::CommandEncoder, colors: &[ColorTarget]) {
+    let attachments: Vec<_> = colors
+        .iter()
+        .map(|color| {
+            Some(wgpu::RenderPassColorAttachment {
+                view: &color.view,
+                depth_slice: None,
+                resolve_target: None,
+                ops: wgpu::Operations {
+                    load: wgpu::LoadOp::Clear(wgpu::Color::TRANSPARENT),
+                    store: wgpu::StoreOp::Store,
+                },
+            })
+        })
+        .collect();
+    encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
+        label: Some("framefence clear"),
+        color_attachments: &attachments,
+        ..Default::default()
+    });
+}
+
+/// Calls a painter; a panic in it ends its frame, not the engine's thread.
+fn guard<R>(call: impl FnOnce() -> Result<R, PainterError>) -> Result<R, FrameError> {
+    match catch_unwind(AssertUnwindSafe(call)) {
+        Ok(result) => result.map_err(|source| FrameError::Painter { source }),
+        Err(panic) => Err(FrameError::PainterPanicked {
+            message: panic_message(&*panic),
+        }),
+    }
+}
+
+fn panic_message(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().copied();
+    let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+    text.unwrap_or("a payload that is no text").to_owned()
+}
