@@ -1,0 +1,269 @@
+//! What shaders read about each layer, in one buffer that is written once a frame.
+
+use bytemuck::{Pod, Zeroable};
+use framefence::{FrameView, Time};
+use glam::{DVec2, IVec2};
+
+use crate::color::PremultipliedColor;
+use crate::placement::{ContentMap, FrameBox};
+use crate::scene::LinearGradient;
+use crate::validate::MAX_GRADIENT_STOPS;
+
+/// `Layer` in `layer.wgsl`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Pod, Zeroable)]
+pub(crate) struct LayerUniforms {
+    box_from_frame: [[f32; 2]; 2],
+    near_edges: [f32; 2],
+    far_edges: [f32; 2],
+    origin: [i32; 2],
+    tile_origin: [i32; 2],
+    bounds: [i32; 4],
+    target_size: [f32; 2],
+    padding: [u32; 2],
+}
+
+impl LayerUniforms {
+    pub(crate) fn new(
+        frame_box: &FrameBox,
+        origin: IVec2,
+        [first, last]: [IVec2; 2],
+        view: &FrameView,
+    ) -> Self {
+        let near_edges = frame_box.box_from_frame(origin.as_dvec2());
+        let far_edges = frame_box.size() - near_edges;
+        Self {
+            box_from_frame: frame_box
+                .rotation()
+                .transpose()
+                .as_mat2()
+                .to_cols_array_2d(),
+            near_edges: near_edges.as_vec2().to_array(),
+            far_edges: far_edges.as_vec2().to_array(),
+            origin: origin.to_array(),
+            tile_origin: view.tile_origin.map(|position| position as i32),
+            bounds: [first.x, first.y, last.x, last.y],
+            target_size: [
+                view.target_size.width as f32,
+                view.target_size.height as f32,
+            ],
+            padding: [0; 2],
+        }
+    }
+}
+
+/// `Solid` in `layer_solid.wgsl`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Pod, Zeroable)]
+pub(crate) struct SolidUniforms {
+    color: [f32; 4],
+}
+
+impl SolidUniforms {
+    pub(crate) fn new(color: PremultipliedColor) -> Self {
+        Self {
+            color: color.to_f32(),
+        }
+    }
+}
+
+/// `LinearGradient` in `layer_linear_gradient.wgsl`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Pod, Zeroable)]
+pub(crate) struct GradientUniforms {
+    colors: [[f32; 4]; MAX_GRADIENT_STOPS],
+    offsets: [f32; MAX_GRADIENT_STOPS],
+    line: [f32; 2],
+    line_at_origin: f32,
+    stop_count: u32,
+}
+
+impl GradientUniforms {
+    pub(crate) fn new(
+        gradient: &LinearGradient,
+        time: Time,
+        opacity: f64,
+        content_size: DVec2,
+        content: &ContentMap,
+    ) -> Self {
+        let mut uniforms = Self {
+            stop_count: gradient.stops.len() as u32,
+            ..Self::zeroed()
+        };
+        let mut reached = 0.0;
+        for (index, stop) in gradient.stops.iter().enumerate() {
+            reached = stop.offset.at(time).max(reached);
+            uniforms.offsets[index] = reached as f32;
+            uniforms.colors[index] = stop.color.at(time).faded(opacity).to_f32();
+        }
+
+        let start = DVec2::from(gradient.start.at(time)) * content_size;
+        let line = DVec2::from(gradient.end.at(time)) * content_size - start;
+        let length_squared = line.length_squared();
+        if length_squared > 0.0 {
+            // The place on the line of a point p is (p - start) · line / |line|².
+            let per_pixel = line / length_squared;
+            let from_start = content.at_origin * content_size - start;
+            uniforms.line = (content.from_box * content_size * per_pixel)
+                .as_vec2()
+                .to_array();
+            uniforms.line_at_origin = from_start.dot(per_pixel) as f32;
+        } else {
+            uniforms.line_at_origin = f32::MAX;
+        }
+        uniforms
+    }
+}
+
+/// `Image` in `layer_image.wgsl`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Pod, Zeroable)]
+pub(crate) struct ImageUniforms {
+    texture_from_box: [f32; 2],
+    texture_at_origin: [f32; 2],
+    opacity: f32,
+    padding: f32,
+}
+
+impl ImageUniforms {
+    pub(crate) fn new(content: &ContentMap, opacity: f64) -> Self {
+        Self {
+            texture_from_box: content.from_box.as_vec2().to_array(),
+            texture_at_origin: content.at_origin.as_vec2().to_array(),
+            opacity: opacity as f32,
+            padding: 0.0,
+        }
+    }
+}
+
+/// The uniforms of a frame's layers: a slot for each, first where it lies, then what it shows.
+#[derive(Debug)]
+pub(crate) struct UniformBuffer {
+    bytes: Vec<u8>,
+    buffer: wgpu::Buffer,
+    bind_group: wgpu::BindGroup,
+}
+
+/// The largest value that WebGPU allows for `min_uniform_buffer_offset_alignment`.
+const OFFSET_ALIGNMENT: usize = 256;
+const PAINT_OFFSET: usize = OFFSET_ALIGNMENT;
+const PAINT_BYTES: usize = size_of::<GradientUniforms>();
+const SLOT_BYTES: usize = (PAINT_OFFSET + PAINT_BYTES).next_multiple_of(OFFSET_ALIGNMENT);
+const FIRST_CAPACITY: usize = 16;
+
+const _: () = assert!(
+    size_of::<LayerUniforms>() <= PAINT_OFFSET
+        && size_of::<SolidUniforms>() <= PAINT_BYTES
+        && size_of::<ImageUniforms>() <= PAINT_BYTES
+);
+
+impl UniformBuffer {
+    pub(crate) fn new(device: &wgpu::Device, layout: &wgpu::BindGroupLayout) -> Self {
+        Self::with_capacity(device, layout, FIRST_CAPACITY)
+    }
+
+    fn with_capacity(device: &wgpu::Device, layout: &wgpu::BindGroupLayout, slots: usize) -> Self {
+        let buffer = device.create_buffer(&wgpu::BufferDescriptor {
+            label: Some("compositor layers"),
+            size: (slots * SLOT_BYTES) as u64,
+            usage: wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST,
+            mapped_at_creation: false,
+        });
+        let part = |offset: usize, length: usize| {
+            wgpu::BindingResource::Buffer(wgpu::BufferBinding {
+                buffer: &buffer,
+                offset: offset as u64,
+                size: wgpu::BufferSize::new(length as u64),
+            })
+        };
+        let bind_group = device.create_bind_group(&wgpu::BindGroupDescriptor {
+            label: Some("compositor layers"),
+            layout,
+            entries: &[
+                wgpu::BindGroupEntry {
+                    binding: 0,
+                    resource: part(0, size_of::<LayerUniforms>()),
+                },
+                wgpu::BindGroupEntry {
+                    binding: 1,
+                    resource: part(PAINT_OFFSET, PAINT_BYTES),
+                },
+            ],
+        });
+        Self {
+            bytes: Vec::with_capacity(slots * SLOT_BYTES),
+            buffer,
+            bind_group,
+        }
+    }
+
+    /// The layout of [`bind_group`](Self::bind_group).
+    pub(crate) fn layout(device: &wgpu::Device) -> wgpu::BindGroupLayout {
+        let entry = |binding: u32, visibility: wgpu::ShaderStages| wgpu::BindGroupLayoutEntry {
+            binding,
+            visibility,
+            ty: wgpu::BindingType::Buffer {
+                ty: wgpu::BufferBindingType::Uniform,
+                has_dynamic_offset: true,
+                min_binding_size: None,
+            },
+            count: None,
+        };
+        device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
+            label: Some("compositor layers"),
+            entries: &[
+                entry(0, wgpu::ShaderStages::VERTEX_FRAGMENT),
+                entry(1, wgpu::ShaderStages::FRAGMENT),
+            ],
+        })
+    }
+
+    /// Forgets the layers of the frame before.
+    pub(crate) fn clear(&mut self) {
+        self.bytes.clear();
+    }
+
+    /// Adds a layer; its slot's number is the number of layers before it.
+    pub(crate) fn push(&mut self, layer: &LayerUniforms, paint: &impl Pod) {
+        let start = self.bytes.len();
+        self.bytes.resize(start + SLOT_BYTES, 0);
+        let mut put = |offset: usize, bytes: &[u8]| {
+            self.bytes[start + offset..][..bytes.len()].copy_from_slice(bytes);
+        };
+        put(0, bytemuck::bytes_of(layer));
+        put(PAINT_OFFSET, bytemuck::bytes_of(paint));
+    }
+
+    /// Hands all layers to the queue, in a larger buffer if they outgrew this one.
+    ///
+    /// The queue orders the write between the submissions before and after it, so frames that are
+    /// still being drawn keep what they read.
+    pub(crate) fn upload(
+        &mut self,
+        device: &wgpu::Device,
+        queue: &wgpu::Queue,
+        layout: &wgpu::BindGroupLayout,
+    ) {
+        if self.bytes.len() as u64 > self.buffer.size() {
+            let slots = (self.bytes.len() / SLOT_BYTES).next_power_of_two();
+            let bytes = std::mem::take(&mut self.bytes);
+            *self = Self {
+                bytes,
+                ..Self::with_capacity(device, layout, slots)
+            };
+        }
+        if !self.bytes.is_empty() {
+            queue.write_buffer(&self.buffer, 0, &self.bytes);
+        }
+    }
+
+    pub(crate) fn bind_group(&self) -> &wgpu::BindGroup {
+        &self.bind_group
+    }
+
+    /// The dynamic offsets that select a slot.
+    pub(crate) fn offsets(slot: usize) -> [u32; 2] {
+        let offset = (slot * SLOT_BYTES) as u32;
+        [offset, offset]
+    }
+}

@@ -1,0 +1,12 @@
+//! The compositor's tests: what scenes and images are refused, and what is drawn.
+//!
+//! They are one program, so that it is linked once.
+
+mod downscaling;
+mod goldens;
+mod reference;
+mod render;
+mod scene_errors;
+mod shaders;
+mod targets;
+mod tiles;

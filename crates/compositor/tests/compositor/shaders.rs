@@ -1,0 +1,30 @@
+//! Every shader in the repository is valid WGSL.
+
+use std::fs;
+use std::path::Path;
+
+use naga::valid::{Capabilities, ValidationFlags, Validator};
+
+#[test]
+fn every_shader_is_valid() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shaders");
+    let layer = fs::read_to_string(folder.join("layer.wgsl")).unwrap();
+    let mut validated = 0;
+    for entry in fs::read_dir(&folder).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        let own = fs::read_to_string(&path).unwrap();
+        let source = if name.starts_with("layer_") {
+            layer.clone() + &own
+        } else {
+            own
+        };
+        let module = naga::front::wgsl::parse_str(&source)
+            .unwrap_or_else(|error| panic!("{}", error.emit_to_string_with_path(&source, &name)));
+        Validator::new(ValidationFlags::all(), Capabilities::empty())
+            .validate(&module)
+            .unwrap_or_else(|error| panic!("{}", error.emit_to_string_with_path(&source, &name)));
+        validated += 1;
+    }
+    assert!(validated >= 4, "only {validated} shaders found");
+}
