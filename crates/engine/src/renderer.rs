@@ -8,7 +8,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Instant;
 
-use framefence_fence::{Done, Proof, SubmissionLost, SubmitError, capture_errors};
+use framefence_fence::{Done, Proof, SubmitError, capture_errors};
 use framefence_pixel::OutputFormat;
 use framefence_pool::Lease;
 use framefence_readback::{
@@ -213,7 +213,11 @@ impl Shared {
         }) = self.next_job()
         {
             let mut painter = painter.lock().unwrap_or_else(PoisonError::into_inner);
-            self.render(&mut *painter, &request, flight);
+            // A panic of wgpu's ends the frame it met (see `Flight`), and no other.
+            let render = || self.render(&mut *painter, &request, flight);
+            if catch_unwind(AssertUnwindSafe(render)).is_err() {
+                tracing::error!(number = request.number, "a panic ended a frame");
+            }
         }
         // Frames that are still lent come back here to be unmapped, not on their owners' threads.
         self.staging.drain();
@@ -268,9 +272,9 @@ impl Shared {
         Ok((
             pending,
             Flight {
-                room: Room {
+                room: Some(Room {
                     shared: Arc::clone(self),
-                },
+                }),
                 ticket,
             },
         ))
@@ -430,40 +434,31 @@ impl Shared {
         ticket.enter(Stage::Driver);
         let (number, time, size) = (request.number, request.time, request.region.size);
         let formats = formats.clone();
-        let on_done = move |done: Result<Done, SubmissionLost>| {
-            let frame = done.map_err(FrameError::from).and_then(|done| {
-                timings.submit = done.submitted.saturating_duration_since(started);
-                timings.gpu = done.submitted.elapsed();
-                let bytes = staging
-                    .into_mapped()
-                    .map_err(|error| FrameError::Rejected {
-                        reason: error.to_string(),
-                    })?;
-                let images = formats
-                    .iter()
-                    .zip(layout.images())
-                    .map(|(&format, &plane)| {
-                        let memory = FrameMemory::Staged(bytes.clone());
-                        Image::new(format, format.default_color(), size, vec![plane], memory)
-                    });
-                Ok(Frame::new(number, time, images.collect(), timings))
-            });
+        let on_done = move |done: Result<Done, SubmitError>| {
+            let frame = done
+                .map_err(|error| submit_failed(error, &flight.ticket))
+                .and_then(|done| {
+                    timings.submit = done.submitted.saturating_duration_since(started);
+                    timings.gpu = done.submitted.elapsed();
+                    let bytes = staging
+                        .into_mapped()
+                        .map_err(|error| FrameError::Rejected {
+                            reason: error.to_string(),
+                        })?;
+                    let images = formats
+                        .iter()
+                        .zip(layout.images())
+                        .map(|(&format, &plane)| {
+                            let memory = FrameMemory::Staged(bytes.clone());
+                            Image::new(format, format.default_color(), size, vec![plane], memory)
+                        });
+                    Ok(Frame::new(number, time, images.collect(), timings))
+                });
             flight.end(frame);
         };
         let queue = self.gpu.fenced_queue();
-        match queue.submit_then([commands], Proof::Map(&buffer), ticket.deadline(), on_done) {
-            Ok(()) => ticket.enter(Stage::Gpu),
-            Err(error) => self.deliver(
-                &ticket,
-                Err(match error {
-                    SubmitError::Busy { .. } => ticket.timeout(),
-                    SubmitError::Lost(lost) => FrameError::DeviceLost(lost),
-                    refused => FrameError::Rejected {
-                        reason: refused.to_string(),
-                    },
-                }),
-            ),
-        }
+        queue.submit_then([commands], Proof::Map(&buffer), ticket.deadline(), on_done);
+        ticket.enter(Stage::Gpu);
     }
 
     /// Ends a frame and counts how.
@@ -518,7 +513,8 @@ struct Painted {
 
 /// A frame between request and delivery.
 struct Flight {
-    room: Room,
+    /// Present until the frame ends.
+    room: Option<Room>,
     ticket: FrameTicket,
 }
 
@@ -529,11 +525,25 @@ struct Room {
 
 impl Flight {
     /// Frees the frame's place and ends it, in this order, so that its waiter can submit at once.
-    fn end(self, result: Result<Frame, FrameError>) {
-        let Self { room, ticket } = self;
-        let shared = Arc::clone(&room.shared);
-        drop(room);
-        shared.deliver(&ticket, result);
+    fn end(mut self, result: Result<Frame, FrameError>) {
+        self.finish(result);
+    }
+
+    fn finish(&mut self, result: Result<Frame, FrameError>) {
+        if let Some(room) = self.room.take() {
+            let shared = Arc::clone(&room.shared);
+            drop(room);
+            shared.deliver(&self.ticket, result);
+        }
+    }
+}
+
+impl Drop for Flight {
+    /// Only a panic on the frame's way drops a flight that has not ended.
+    fn drop(&mut self) {
+        self.finish(Err(FrameError::Rejected {
+            reason: "the engine panicked".to_owned(),
+        }));
     }
 }
 
@@ -624,6 +634,17 @@ impl FrameRequest {
             });
         }
         Ok(())
+    }
+}
+
+/// What a frame ends with whose submission was not made or was lost.
+fn submit_failed(error: SubmitError, ticket: &FrameTicket) -> FrameError {
+    match error {
+        SubmitError::Busy { .. } => ticket.timeout(),
+        SubmitError::Lost(lost) => FrameError::DeviceLost(lost),
+        refused => FrameError::Rejected {
+            reason: refused.to_string(),
+        },
     }
 }
 

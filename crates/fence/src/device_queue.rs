@@ -8,15 +8,15 @@ use std::time::{Duration, Instant};
 
 use crate::probe::probe_capacity;
 use crate::scope::capture_errors;
-use crate::slots::DriverSlots;
-use crate::vulkan::VulkanFence;
+use crate::slots::{DriverSlot, DriverSlots};
+use crate::vulkan::{VulkanFence, raw_device};
 use crate::watch::{Submission, Watch, Watched};
 use crate::{Completion, OpenFenceError, SubmissionLost, SubmitError, WaitError, polled};
 
 /// A device's queue whose submissions can each be waited for.
 ///
-/// There is one for each device in a process, however often it is asked for, so that all who
-/// submit through it share one lock and one order. Cloning gives another handle on it. When the
+/// On Vulkan there is one for each device in a process, however often it is asked for, so that all
+/// who submit through it share one lock and one order. Cloning gives another handle on it. When the
 /// last handle is gone, submissions in flight are still watched to their end.
 #[derive(Clone, Debug)]
 pub struct FencedQueue {
@@ -109,8 +109,8 @@ impl FencedQueue {
         Self::open(device, queue, None)
     }
 
-    /// Like [`of`](Self::of), with the choice of the backend taken from the caller. It counts only
-    /// for the first call for a device.
+    /// Like [`of`](Self::of), with the choice of the backend taken from the caller. A device that
+    /// has no timelines is polled whatever the choice.
     ///
     /// # Errors
     ///
@@ -128,41 +128,31 @@ impl FencedQueue {
         queue: &wgpu::Queue,
         choice: Option<FenceBackend>,
     ) -> Result<Self, OpenFenceError> {
-        static REGISTRY: Mutex<Vec<Weak<Handle>>> = Mutex::new(Vec::new());
+        let fence = match choice {
+            Some(FenceBackend::Polled) => None,
+            Some(FenceBackend::VulkanTimeline) | None => raw_device(device),
+        };
+        let Some(raw) = fence else {
+            // Nothing is armed, so there is nothing for two queues to share.
+            let handle = Handle::start(device, queue, Backend::Polled, 0, None)?;
+            return Ok(Self {
+                handle: Arc::new(handle),
+            });
+        };
+        // wgpu's own equality of devices compares numbers that are counted in each instance.
+        static REGISTRY: Mutex<Vec<(u64, Weak<Handle>)>> = Mutex::new(Vec::new());
         let mut registry = REGISTRY.lock().unwrap_or_else(PoisonError::into_inner);
-        registry.retain(|handle| handle.strong_count() > 0);
-        let known = registry.iter().filter_map(Weak::upgrade);
-        if let Some(handle) = { known }.find(|handle| handle.shared.device == *device) {
+        registry.retain(|(_, handle)| handle.strong_count() > 0);
+        let known = registry.iter().filter(|(known, _)| *known == raw);
+        if let Some(handle) = { known }.find_map(|(_, handle)| handle.upgrade()) {
             return Ok(Self { handle });
         }
-        let backend = match choice {
-            Some(FenceBackend::Polled) => Backend::Polled,
-            Some(FenceBackend::VulkanTimeline) | None => VulkanFence::new(device)?
-                .map_or(Backend::Polled, |fence| Backend::Vulkan(Box::new(fence))),
-        };
+        let fence = VulkanFence::new(device)?;
         let mut newest = 0;
-        let capacity = match &backend {
-            Backend::Vulkan(fence) => probe_capacity(device, queue, fence, &mut newest),
-            Backend::Polled => None,
-        };
-        let shared = Arc::new(Shared {
-            backend,
-            device: device.clone(),
-            queue: queue.clone(),
-            submit: Mutex::new(newest),
-            capacity,
-            slots: DriverSlots::new(capacity.map(|places| (places - 1).max(1))),
-            watch: Watch::default(),
-            lost: OnceLock::new(),
-            submissions: AtomicU64::new(0),
-            rearmed: AtomicU64::new(0),
-            proof_required: AtomicBool::new(true),
-        });
-        Watch::start(Arc::clone(&shared)).map_err(|error| OpenFenceError::Thread {
-            reason: error.to_string(),
-        })?;
-        let handle = Arc::new(Handle { shared });
-        registry.push(Arc::downgrade(&handle));
+        let capacity = probe_capacity(device, queue, &fence, &mut newest);
+        let backend = Backend::Vulkan(Box::new(fence));
+        let handle = Arc::new(Handle::start(device, queue, backend, newest, capacity)?);
+        registry.push((raw, Arc::downgrade(&handle)));
         Ok(Self { handle })
     }
 
@@ -185,22 +175,61 @@ impl FencedQueue {
         self.shared().capacity
     }
 
-    /// Submits `commands` and calls `on_done` once, when `proof` says that the GPU has finished
-    /// them or when the device is lost. Whatever `on_done` holds lives until then.
+    /// Submits `commands` and calls `on_done` exactly once: when `proof` says that the GPU has
+    /// finished them, when the device is lost, or before this returns if nothing was submitted.
+    /// Whatever `on_done` holds lives until then.
     ///
     /// Blocks while the driver is full, until `deadline` at most. `on_done` must be short and must
     /// not submit: it runs on the watching thread, or inside anyone's submit or poll.
-    ///
-    /// # Errors
-    ///
-    /// [`SubmitError`] if nothing was submitted; `on_done` is then dropped without being called.
     pub fn submit_then(
         &self,
         commands: impl IntoIterator<Item = wgpu::CommandBuffer>,
         proof: Proof<'_>,
         deadline: Instant,
-        on_done: impl FnOnce(Result<Done, SubmissionLost>) + Send + 'static,
-    ) -> Result<(), SubmitError> {
+        on_done: impl FnOnce(Result<Done, SubmitError>) + Send + 'static,
+    ) {
+        match self.make_submission(commands, deadline) {
+            Ok(made) => self.follow(made, proof, on_done),
+            Err(error) => on_done(Err(error)),
+        }
+    }
+
+    /// Submits `commands` and returns their fence, whose waits end after `timeout` from now at
+    /// the latest. Blocks while the driver is full.
+    ///
+    /// # Errors
+    ///
+    /// [`SubmitError`] if nothing was submitted.
+    pub fn submit(
+        &self,
+        commands: impl IntoIterator<Item = wgpu::CommandBuffer>,
+        timeout: Duration,
+    ) -> Result<SubmissionFence, SubmitError> {
+        let submitted = Instant::now();
+        let deadline = submitted + timeout;
+        let made = self.make_submission(commands, deadline)?;
+        let completion = Arc::new(Completion::new());
+        let fence = SubmissionFence {
+            completion: Arc::clone(&completion),
+            submitted,
+            deadline,
+        };
+        self.follow(made, Proof::WorkDone, move |result| {
+            let end = result.map(drop).map_err(|error| match error {
+                SubmitError::Lost(lost) => WaitError::Lost(lost),
+                other => WaitError::Lost(SubmissionLost::new(other.to_string())),
+            });
+            // A cancelled fence has its end already.
+            let _ = completion.complete(end);
+        });
+        Ok(fence)
+    }
+
+    fn make_submission(
+        &self,
+        commands: impl IntoIterator<Item = wgpu::CommandBuffer>,
+        deadline: Instant,
+    ) -> Result<(Ticket, DriverSlot), SubmitError> {
         let shared = self.shared();
         shared.check()?;
         let asked = Instant::now();
@@ -212,7 +241,17 @@ impl FencedQueue {
             })?;
         let ticket = tracing::trace_span!("submit").in_scope(|| shared.send(commands))?;
         shared.submissions.fetch_add(1, Ordering::Relaxed);
+        Ok((ticket, slot))
+    }
 
+    /// Sees a submission that was made to its end.
+    fn follow(
+        &self,
+        (ticket, slot): (Ticket, DriverSlot),
+        proof: Proof<'_>,
+        on_done: impl FnOnce(Result<Done, SubmitError>) + Send + 'static,
+    ) {
+        let shared = self.shared();
         let submission = Submission::new(slot, on_done);
         let callback = submission.proof();
         match proof {
@@ -234,33 +273,6 @@ impl FencedQueue {
             // It may have been lost between the check and the push.
             shared.lose(lost.clone());
         }
-        Ok(())
-    }
-
-    /// Submits `commands` and returns their fence, whose waits end after `timeout` from now at
-    /// the latest.
-    ///
-    /// # Errors
-    ///
-    /// [`SubmitError`] if nothing was submitted.
-    pub fn submit(
-        &self,
-        commands: impl IntoIterator<Item = wgpu::CommandBuffer>,
-        timeout: Duration,
-    ) -> Result<SubmissionFence, SubmitError> {
-        let submitted = Instant::now();
-        let deadline = submitted + timeout;
-        let completion = Arc::new(Completion::new());
-        let fence = SubmissionFence {
-            completion: Arc::clone(&completion),
-            submitted,
-            deadline,
-        };
-        self.submit_then(commands, Proof::WorkDone, deadline, move |result| {
-            // A cancelled fence has its end already.
-            let _ = completion.complete(result.map(drop).map_err(WaitError::Lost));
-        })?;
-        Ok(fence)
     }
 
     /// A function that ends every wait on this device with the reason it is given, and has what is
@@ -301,6 +313,34 @@ pub fn set_proof_required(queue: &FencedQueue, required: bool) {
         .shared()
         .proof_required
         .store(required, Ordering::SeqCst);
+}
+
+impl Handle {
+    fn start(
+        device: &wgpu::Device,
+        queue: &wgpu::Queue,
+        backend: Backend,
+        newest: u64,
+        capacity: Option<usize>,
+    ) -> Result<Self, OpenFenceError> {
+        let shared = Arc::new(Shared {
+            backend,
+            device: device.clone(),
+            queue: queue.clone(),
+            submit: Mutex::new(newest),
+            capacity,
+            slots: DriverSlots::new(capacity.map(|places| (places - 1).max(1))),
+            watch: Watch::default(),
+            lost: OnceLock::new(),
+            submissions: AtomicU64::new(0),
+            rearmed: AtomicU64::new(0),
+            proof_required: AtomicBool::new(true),
+        });
+        Watch::start(Arc::clone(&shared)).map_err(|error| OpenFenceError::Thread {
+            reason: error.to_string(),
+        })?;
+        Ok(Self { shared })
+    }
 }
 
 impl Drop for Handle {

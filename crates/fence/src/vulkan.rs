@@ -10,7 +10,7 @@
 
 #![allow(unsafe_code)]
 
-use ash::vk;
+use ash::vk::{self, Handle as _};
 use wgpu::hal::api::Vulkan;
 
 use crate::{OpenFenceError, SubmissionLost};
@@ -23,33 +23,26 @@ pub(crate) struct VulkanFence {
 }
 
 impl VulkanFence {
-    /// A timeline at zero, or `None` if `device` is no Vulkan device or has no timelines.
-    pub(crate) fn new(device: &wgpu::Device) -> Result<Option<Self>, OpenFenceError> {
-        // SAFETY: the guard is only used to read handles, and nothing is destroyed through it.
-        let Some(hal) = (unsafe { device.as_hal::<Vulkan>() }) else {
-            return Ok(None);
-        };
-        if !supports_timelines(&hal) {
-            return Ok(None);
-        }
-        let raw = hal.raw_device().clone();
-        drop(hal);
+    /// A timeline at zero on `device`, for which [`raw_device`] has given a handle.
+    pub(crate) fn new(device: &wgpu::Device) -> Result<Self, OpenFenceError> {
+        // SAFETY: the guard is only used to copy the device's function table.
+        let hal = unsafe { device.as_hal::<Vulkan>() };
+        let raw = hal.map(|hal| hal.raw_device().clone());
+        let refused = |reason: String| OpenFenceError::Semaphore { reason };
+        let raw = raw.ok_or_else(|| refused("not a Vulkan device".to_owned()))?;
         let mut kind = vk::SemaphoreTypeCreateInfo::default()
             .semaphore_type(vk::SemaphoreType::TIMELINE)
             .initial_value(0);
         let info = vk::SemaphoreCreateInfo::default().push_next(&mut kind);
         // SAFETY: the device is alive (we hold `device`), and it has timeline semaphores enabled:
-        // wgpu-hal enables them wherever they are supported, which was asked above.
-        let timeline = unsafe { raw.create_semaphore(&info, None) }.map_err(|result| {
-            OpenFenceError::Semaphore {
-                reason: result.to_string(),
-            }
-        })?;
-        Ok(Some(Self {
+        // wgpu-hal enables them wherever they are supported, which `raw_device` has asked.
+        let timeline = unsafe { raw.create_semaphore(&info, None) }
+            .map_err(|result| refused(result.to_string()))?;
+        Ok(Self {
             device: raw,
             timeline,
             _owner: device.clone(),
-        }))
+        })
     }
 
     /// Makes the next submission on `queue`, whosever it is, signal `value`.
@@ -101,6 +94,14 @@ impl Drop for VulkanFence {
         // and `_owner` keeps the device alive.
         unsafe { self.device.destroy_semaphore(self.timeline, None) };
     }
+}
+
+/// The handle that tells a device from all others alive, if it is a Vulkan device that has
+/// timeline semaphores.
+pub(crate) fn raw_device(device: &wgpu::Device) -> Option<u64> {
+    // SAFETY: the guard is only used to read handles, and nothing is destroyed through it.
+    let hal = unsafe { device.as_hal::<Vulkan>() }?;
+    supports_timelines(&hal).then(|| hal.raw_device().handle().as_raw())
 }
 
 /// Timeline semaphores are core from Vulkan 1.2 on, where they are still an optional feature.

@@ -7,11 +7,11 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Instant;
 
-use crate::SubmissionLost;
 use crate::device_queue::{Done, Shared, Ticket};
 use crate::slots::DriverSlot;
+use crate::{SubmissionLost, SubmitError};
 
-type OnDone = Box<dyn FnOnce(Result<Done, SubmissionLost>) + Send>;
+type OnDone = Box<dyn FnOnce(Result<Done, SubmitError>) + Send>;
 
 /// One submission: what is to happen when it is done.
 pub(crate) struct Submission {
@@ -24,7 +24,7 @@ pub(crate) struct Submission {
 impl Submission {
     pub(crate) fn new(
         slot: DriverSlot,
-        on_done: impl FnOnce(Result<Done, SubmissionLost>) + Send + 'static,
+        on_done: impl FnOnce(Result<Done, SubmitError>) + Send + 'static,
     ) -> Arc<Self> {
         Arc::new(Self {
             submitted: Instant::now(),
@@ -44,9 +44,10 @@ impl Submission {
         let end = self.lock().take();
         if let Some((slot, on_done)) = end {
             drop(slot);
-            on_done(result.map(|()| Done {
+            let done = Done {
                 submitted: self.submitted,
-            }));
+            };
+            on_done(result.map(|()| done).map_err(SubmitError::Lost));
         }
     }
 

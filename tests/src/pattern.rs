@@ -1,0 +1,113 @@
+//! A painter whose every pixel is known.
+
+use framefence::wgpu::util::DeviceExt;
+use framefence::{ColorTarget, PaintContext, Painter, PainterError, wgpu};
+
+/// Draws a pattern that differs in every pixel, frame and size, of arithmetic on whole numbers.
+///
+/// Each frame can be made to take as long as a test needs, by a loop that every pixel runs.
+#[derive(Debug, Default)]
+pub struct Pattern {
+    pipelines: Vec<(wgpu::TextureFormat, wgpu::RenderPipeline)>,
+    /// Rounds of a loop that every pixel runs before it is written.
+    pub iterations: u32,
+}
+
+impl Pattern {
+    /// A pattern whose every pixel runs `iterations` rounds of a loop first.
+    #[must_use]
+    pub fn slow(iterations: u32) -> Self {
+        Self {
+            pipelines: Vec::new(),
+            iterations,
+        }
+    }
+
+    /// The RGBA8 bytes of pixel (`x`, `y`) of frame `number`.
+    #[must_use]
+    pub fn pixel(number: u64, x: u32, y: u32) -> [u8; 4] {
+        let number = number as u32;
+        let mixed = x.wrapping_mul(31) ^ y.wrapping_mul(17) ^ number.wrapping_mul(101);
+        [x as u8, y as u8, number as u8, mixed as u8]
+    }
+
+    fn pipeline(
+        &mut self,
+        device: &wgpu::Device,
+        format: wgpu::TextureFormat,
+    ) -> wgpu::RenderPipeline {
+        if let Some((_, pipeline)) = self.pipelines.iter().find(|(known, _)| *known == format) {
+            return pipeline.clone();
+        }
+        let module = device.create_shader_module(wgpu::include_wgsl!("pattern.wgsl"));
+        let pipeline = device.create_render_pipeline(&wgpu::RenderPipelineDescriptor {
+            label: Some("pattern"),
+            layout: None,
+            vertex: wgpu::VertexState {
+                module: &module,
+                entry_point: Some("vertex"),
+                compilation_options: wgpu::PipelineCompilationOptions::default(),
+                buffers: &[],
+            },
+            primitive: wgpu::PrimitiveState::default(),
+            depth_stencil: None,
+            multisample: wgpu::MultisampleState::default(),
+            fragment: Some(wgpu::FragmentState {
+                module: &module,
+                entry_point: Some("fragment"),
+                compilation_options: wgpu::PipelineCompilationOptions::default(),
+                targets: &[Some(format.into())],
+            }),
+            multiview_mask: None,
+            cache: None,
+        });
+        self.pipelines.push((format, pipeline.clone()));
+        pipeline
+    }
+}
+
+impl Painter for Pattern {
+    fn overwrites_targets(&self) -> bool {
+        true
+    }
+
+    fn paint(&mut self, context: &mut PaintContext<'_>) -> Result<(), PainterError> {
+        let device = context.gpu.device();
+        let ColorTarget { view, format, .. } = context.targets.color();
+        let pipeline = self.pipeline(device, *format);
+        let [x, y] = context.view.tile_origin;
+        let words = [x, y, context.view.number as u32, self.iterations];
+        let frame = device.create_buffer_init(&wgpu::util::BufferInitDescriptor {
+            label: Some("pattern frame"),
+            contents: &words.map(u32::to_le_bytes).concat(),
+            usage: wgpu::BufferUsages::UNIFORM,
+        });
+        let bindings = device.create_bind_group(&wgpu::BindGroupDescriptor {
+            label: Some("pattern frame"),
+            layout: &pipeline.get_bind_group_layout(0),
+            entries: &[wgpu::BindGroupEntry {
+                binding: 0,
+                resource: frame.as_entire_binding(),
+            }],
+        });
+        let mut pass = context
+            .encoder
+            .begin_render_pass(&wgpu::RenderPassDescriptor {
+                label: Some("pattern"),
+                color_attachments: &[Some(wgpu::RenderPassColorAttachment {
+                    view,
+                    depth_slice: None,
+                    resolve_target: None,
+                    ops: wgpu::Operations {
+                        load: wgpu::LoadOp::Clear(wgpu::Color::TRANSPARENT),
+                        store: wgpu::StoreOp::Store,
+                    },
+                })],
+                ..Default::default()
+            });
+        pass.set_pipeline(&pipeline);
+        pass.set_bind_group(0, &bindings, &[]);
+        pass.draw(0..3, 0..1);
+        Ok(())
+    }
+}
