@@ -208,9 +208,10 @@ impl Compositor {
                     Draw::LinearGradient
                 }
                 Content::Image(image) => {
-                    let paint = ImageUniforms::new(&content, opacity);
+                    let texture = &self.textures[&image.path];
+                    let paint = ImageUniforms::new(&content, texture.texture_size, opacity);
                     self.uniforms.push(&place, &paint);
-                    Draw::Image(self.textures[&image.path].bind_group.clone())
+                    Draw::Image(texture.bind_group.clone())
                 }
             });
         }

@@ -17,8 +17,10 @@ pub(crate) struct TextureBindings {
 /// A picture that shaders can sample.
 #[derive(Clone, Debug)]
 pub(crate) struct ImageTexture {
-    /// The picture's size in the file, upright. The texture may have been halved to fit the device.
+    /// The picture's size in the file, upright.
     pub(crate) size: Size,
+    /// The texture's size, smaller if the picture had to be halved to fit the device.
+    pub(crate) texture_size: Size,
     pub(crate) bind_group: wgpu::BindGroup,
 }
 
@@ -50,8 +52,6 @@ impl TextureBindings {
             mag_filter: wgpu::FilterMode::Linear,
             min_filter: wgpu::FilterMode::Linear,
             mipmap_filter: wgpu::MipmapFilterMode::Linear,
-            // wgpu lowers it to what the device has.
-            anisotropy_clamp: 16,
             ..wgpu::SamplerDescriptor::default()
         });
         Self { layout, sampler }
@@ -69,6 +69,7 @@ impl TextureBindings {
             let texture = upload(gpu, &mipmap::mip_chain(&picture))?;
             Ok(ImageTexture {
                 size,
+                texture_size: Size::new(texture.width(), texture.height()),
                 bind_group: self.bind(gpu.device(), &texture),
             })
         };

@@ -1,7 +1,7 @@
 //! What shaders read about each layer, in one buffer that is written once a frame.
 
 use bytemuck::{Pod, Zeroable};
-use framefence::{FrameView, Time};
+use framefence::{FrameView, Size, Time};
 use glam::{DVec2, IVec2};
 
 use crate::color::PremultipliedColor;
@@ -121,15 +121,39 @@ impl GradientUniforms {
 pub(crate) struct ImageUniforms {
     texture_from_box: [f32; 2],
     texture_at_origin: [f32; 2],
+    tap_step: [f32; 2],
+    tap_count: u32,
+    level: f32,
     opacity: f32,
     padding: f32,
 }
 
 impl ImageUniforms {
-    pub(crate) fn new(content: &ContentMap, opacity: f64) -> Self {
+    /// Chooses how a pixel's footprint in the texture is sampled. The map is affine and the box's
+    /// axes are the texture's, so one choice holds for all of the layer.
+    ///
+    /// A footprint that is longer than wide is covered by taps of its width along its length, as
+    /// anisotropic filtering does. It is done here rather than by the sampler so that it is the
+    /// same on every device; lavapipe's aliases even where both scales are equal.
+    pub(crate) fn new(content: &ContentMap, texture_size: Size, opacity: f64) -> Self {
+        const MAX_TAPS: f64 = 16.0;
+
+        let texture_size = DVec2::new(texture_size.width.into(), texture_size.height.into());
+        let texels = content.from_box.abs() * texture_size;
+        let length = texels.max_element();
+        let width = texels.min_element().max(length / MAX_TAPS).max(1.0);
+        // A little below, so that rounding does not make two taps of one.
+        let tap_count = (length / width - 1e-3).ceil().max(1.0);
+        let along = DVec2::select(texels.cmpeq(DVec2::splat(length)), DVec2::ONE, DVec2::ZERO);
+        // The outer taps end where the footprint does.
+        let spread = (1.0 - width / length).max(0.0);
+        let tap_step = along * content.from_box * spread / (tap_count - 1.0).max(1.0);
         Self {
             texture_from_box: content.from_box.as_vec2().to_array(),
             texture_at_origin: content.at_origin.as_vec2().to_array(),
+            tap_step: tap_step.as_vec2().to_array(),
+            tap_count: tap_count as u32,
+            level: width.log2() as f32,
             opacity: opacity as f32,
             padding: 0.0,
         }

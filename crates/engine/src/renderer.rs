@@ -438,7 +438,8 @@ impl Shared {
             let frame = done
                 .map_err(|error| submit_failed(error, &flight.ticket))
                 .and_then(|done| {
-                    timings.submit = done.submitted.saturating_duration_since(started);
+                    timings.wait = done.started.saturating_duration_since(started);
+                    timings.submit = done.submitted.saturating_duration_since(done.started);
                     timings.gpu = done.submitted.elapsed();
                     let bytes = staging
                         .into_mapped()

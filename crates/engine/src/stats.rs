@@ -23,10 +23,14 @@ pub struct Stats {
     pub queued: Percentiles,
     /// The painter's recording and the engine's own.
     pub paint: Percentiles,
-    /// Waiting for memory and for the driver, and the submit itself.
+    /// Waiting for staging memory, and until the driver could take the submission.
+    pub wait: Percentiles,
+    /// The submit call.
     pub submit: Percentiles,
     /// From the submit's return until wgpu reported the work as done.
     pub gpu: Percentiles,
+    /// What a frame itself took, without its waits behind other frames.
+    pub render_readback: Percentiles,
     /// From the request until the frame could be delivered.
     pub total: Percentiles,
     /// The staging memory.
@@ -57,8 +61,10 @@ pub(crate) struct Recorder {
     pub(crate) failed: u64,
     queued: Durations,
     paint: Durations,
+    wait: Durations,
     submit: Durations,
     gpu: Durations,
+    render_readback: Durations,
     total: Durations,
 }
 
@@ -71,8 +77,10 @@ impl Recorder {
             failed: 0,
             queued: Durations::new(),
             paint: Durations::new(),
+            wait: Durations::new(),
             submit: Durations::new(),
             gpu: Durations::new(),
+            render_readback: Durations::new(),
             total: Durations::new(),
         }
     }
@@ -80,8 +88,10 @@ impl Recorder {
     pub(crate) fn record(&mut self, timings: &Timings) {
         self.queued.record(timings.queued);
         self.paint.record(timings.paint);
+        self.wait.record(timings.wait);
         self.submit.record(timings.submit);
         self.gpu.record(timings.gpu);
+        self.render_readback.record(timings.render_readback());
         self.total.record(timings.total());
     }
 
@@ -93,8 +103,10 @@ impl Recorder {
             failed: self.failed,
             queued: self.queued.percentiles(),
             paint: self.paint.percentiles(),
+            wait: self.wait.percentiles(),
             submit: self.submit.percentiles(),
             gpu: self.gpu.percentiles(),
+            render_readback: self.render_readback.percentiles(),
             total: self.total.percentiles(),
             staging,
             targets,

@@ -49,6 +49,8 @@ pub enum Proof<'a> {
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Done {
+    /// When the submit call began, after any wait for the driver.
+    pub started: Instant,
     /// When the submit call returned.
     pub submitted: Instant,
 }
@@ -94,6 +96,13 @@ pub(crate) enum Backend {
 pub(crate) struct Ticket {
     pub(crate) value: u64,
     pub(crate) index: wgpu::SubmissionIndex,
+}
+
+/// A submission that was made and is yet to be followed.
+struct Made {
+    ticket: Ticket,
+    slot: DriverSlot,
+    done: Done,
 }
 
 impl FencedQueue {
@@ -229,7 +238,7 @@ impl FencedQueue {
         &self,
         commands: impl IntoIterator<Item = wgpu::CommandBuffer>,
         deadline: Instant,
-    ) -> Result<(Ticket, DriverSlot), SubmitError> {
+    ) -> Result<Made, SubmitError> {
         let shared = self.shared();
         shared.check()?;
         let asked = Instant::now();
@@ -239,20 +248,25 @@ impl FencedQueue {
                 in_driver,
                 waited: asked.elapsed(),
             })?;
+        let started = Instant::now();
         let ticket = tracing::trace_span!("submit").in_scope(|| shared.send(commands))?;
+        let done = Done {
+            started,
+            submitted: Instant::now(),
+        };
         shared.submissions.fetch_add(1, Ordering::Relaxed);
-        Ok((ticket, slot))
+        Ok(Made { ticket, slot, done })
     }
 
     /// Sees a submission that was made to its end.
     fn follow(
         &self,
-        (ticket, slot): (Ticket, DriverSlot),
+        Made { ticket, slot, done }: Made,
         proof: Proof<'_>,
         on_done: impl FnOnce(Result<Done, SubmitError>) + Send + 'static,
     ) {
         let shared = self.shared();
-        let submission = Submission::new(slot, on_done);
+        let submission = Submission::new(slot, done, on_done);
         let callback = submission.proof();
         match proof {
             Proof::Map(buffer) => buffer.map_async(wgpu::MapMode::Read, .., move |mapped| {

@@ -5,7 +5,6 @@ use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
-use std::time::Instant;
 
 use crate::device_queue::{Done, Shared, Ticket};
 use crate::slots::DriverSlot;
@@ -15,7 +14,8 @@ type OnDone = Box<dyn FnOnce(Result<Done, SubmitError>) + Send>;
 
 /// One submission: what is to happen when it is done.
 pub(crate) struct Submission {
-    submitted: Instant,
+    /// What its end will say of it.
+    done: Done,
     /// Both are taken by the first end; the slot is given back before the caller is told, so that
     /// it can submit at once.
     end: Mutex<Option<(DriverSlot, OnDone)>>,
@@ -24,10 +24,11 @@ pub(crate) struct Submission {
 impl Submission {
     pub(crate) fn new(
         slot: DriverSlot,
+        done: Done,
         on_done: impl FnOnce(Result<Done, SubmitError>) + Send + 'static,
     ) -> Arc<Self> {
         Arc::new(Self {
-            submitted: Instant::now(),
+            done,
             end: Mutex::new(Some((slot, Box::new(on_done)))),
         })
     }
@@ -44,10 +45,7 @@ impl Submission {
         let end = self.lock().take();
         if let Some((slot, on_done)) = end {
             drop(slot);
-            let done = Done {
-                submitted: self.submitted,
-            };
-            on_done(result.map(|()| done).map_err(SubmitError::Lost));
+            on_done(result.map(|()| self.done).map_err(SubmitError::Lost));
         }
     }
 

@@ -76,17 +76,25 @@ pub struct Timings {
     pub queued: Duration,
     /// The painter's recording and the engine's own.
     pub paint: Duration,
-    /// Waiting until the driver could take the submission without blocking, then the submit itself.
+    /// Waiting for staging memory, and until the driver could take the submission.
+    pub wait: Duration,
+    /// The submit call.
     pub submit: Duration,
     /// From the submit's return until wgpu reported the work as done.
     pub gpu: Duration,
 }
 
 impl Timings {
+    /// What the frame itself took, without its waits behind other frames.
+    #[must_use]
+    pub fn render_readback(&self) -> Duration {
+        self.paint + self.submit + self.gpu
+    }
+
     /// From the request until the frame could be delivered.
     #[must_use]
     pub fn total(&self) -> Duration {
-        self.queued + self.paint + self.submit + self.gpu
+        self.queued + self.wait + self.render_readback()
     }
 }
 

@@ -106,13 +106,21 @@ fn halvings_of_odd_sizes_are_area_averages() {
 #[test]
 fn other_scales_are_near_area_averages() {
     let photograph = photograph();
-    for (width, height) in [(300, 193), (190, 122), (150, 96), (99, 64), (40, 26)] {
+    for (width, height) in [
+        (300, 193),
+        (190, 122),
+        (150, 96),
+        (99, 64),
+        (40, 26),
+        (448, 72),
+        (61, 250),
+        (448, 9),
+    ] {
         let difference = Difference::between(
             &downscaled(&photograph, width, height),
             &area_average(&photograph, width, height),
         );
-        eprintln!("{width}x{height}: {difference:?}");
-        difference.assert_within(40, 3.0, format_args!("{width}x{height}"));
+        difference.assert_within(48, 3.0, format_args!("{width}x{height}"));
     }
 }
 

@@ -136,7 +136,6 @@ pub(crate) fn faded(opacity: impl Into<Animated<f64>>, layer: Layer) -> Layer {
 }
 
 /// How far two pictures of the same size are apart, in code values of all channels.
-#[derive(Clone, Copy, Debug)]
 pub(crate) struct Difference {
     pub(crate) max: u8,
     pub(crate) mean: f64,
@@ -180,9 +179,12 @@ impl Difference {
 
     #[track_caller]
     pub(crate) fn assert_within(&self, max: u8, mean: f64, what: impl fmt::Display) {
+        let (x, y) = self.at;
         assert!(
             self.max <= max && self.mean <= mean,
-            "{what}: {self:?} exceeds max {max}, mean {mean}"
+            "{what}: differs by {} at {x},{y} and by {:.3} in the mean; allowed are {max} and {mean}",
+            self.max,
+            self.mean
         );
     }
 }
