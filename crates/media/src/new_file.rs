@@ -1,0 +1,139 @@
+//! Files that appear under their name only when they are complete.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use tempfile::NamedTempFile;
+
+use crate::{OpenError, WriteError};
+
+/// A temporary file beside the final one. Dropping it removes it.
+#[derive(Debug)]
+pub(crate) struct NewFile {
+    temporary: NamedTempFile,
+    path: PathBuf,
+    contents: Contents,
+}
+
+#[derive(Debug)]
+enum Contents {
+    Empty,
+    /// Fit to appear under the final name.
+    Whole,
+    /// A write failed or is going on.
+    Broken,
+}
+
+impl NewFile {
+    /// A new, empty file that will replace whatever file is at `path`.
+    pub(crate) fn create(path: &Path) -> Result<Self, OpenError> {
+        let folder = folder_of(path);
+        check_folder(folder)?;
+        // What cannot be looked at may still be replaced: that shows when it is tried.
+        if fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
+            return Err(OpenError::NotAFile {
+                path: path.to_owned(),
+            });
+        }
+        let temporary = create_temporary(folder).map_err(|source| OpenError::CreateFile {
+            folder: folder.to_owned(),
+            source,
+        })?;
+        Ok(Self {
+            temporary,
+            path: path.to_owned(),
+            contents: Contents::Empty,
+        })
+    }
+
+    /// The path under which the file will appear.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Whether something was written and all of it went well.
+    pub(crate) fn is_whole(&self) -> bool {
+        matches!(self.contents, Contents::Whole)
+    }
+
+    /// Lets `write` append something that leaves the file whole, unless a write failed before.
+    pub(crate) fn append(
+        &mut self,
+        write: impl FnOnce(&File) -> io::Result<()>,
+    ) -> Result<(), WriteError> {
+        let path = || self.path.clone();
+        if matches!(self.contents, Contents::Broken) {
+            return Err(WriteError::Broken { path: path() });
+        }
+        self.contents = Contents::Broken;
+        write(self.temporary.as_file()).map_err(|source| WriteError::Io {
+            path: path(),
+            source,
+        })?;
+        self.contents = Contents::Whole;
+        Ok(())
+    }
+
+    /// Makes the file appear, complete and on disk, under its name.
+    pub(crate) fn persist(self) -> Result<PathBuf, WriteError> {
+        let Self {
+            temporary,
+            path,
+            contents,
+        } = self;
+        match contents {
+            Contents::Whole => {}
+            Contents::Empty => return Err(WriteError::NoFrame { path }),
+            Contents::Broken => return Err(WriteError::Broken { path }),
+        }
+        // Without this, a power cut after the rename could leave an empty file under the name.
+        let persisted = temporary
+            .as_file()
+            .sync_all()
+            .and_then(|()| temporary.persist(&path).map_err(|error| error.error));
+        match persisted {
+            Ok(_) => Ok(path),
+            Err(source) => Err(WriteError::Io { path, source }),
+        }
+    }
+}
+
+/// Whether files can be created in the folder of `path`.
+pub(crate) fn check_writable(path: &Path) -> Result<(), OpenError> {
+    let folder = folder_of(path);
+    check_folder(folder)?;
+    create_temporary(folder)
+        .map(drop)
+        .map_err(|source| OpenError::CreateFile {
+            folder: folder.to_owned(),
+            source,
+        })
+}
+
+/// The folder that a file of this path is in.
+fn folder_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(folder) if folder != Path::new("") => folder,
+        _ => Path::new("."),
+    }
+}
+
+fn check_folder(folder: &Path) -> Result<(), OpenError> {
+    if folder.is_dir() {
+        Ok(())
+    } else {
+        Err(OpenError::NoFolder {
+            folder: folder.to_owned(),
+        })
+    }
+}
+
+fn create_temporary(folder: &Path) -> io::Result<NamedTempFile> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".framefence-").suffix(".part");
+    // Temporary files are private by default, but this one becomes an ordinary file.
+    #[cfg(unix)]
+    builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+    builder.tempfile_in(folder)
+}
