@@ -28,20 +28,14 @@ enum Contents {
 impl NewFile {
     /// A new, empty file that will replace whatever file is at `path`.
     pub(crate) fn create(path: &Path) -> Result<Self, OpenError> {
-        let folder = folder_of(path);
-        check_folder(folder)?;
         // What cannot be looked at may still be replaced: that shows when it is tried.
         if fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
             return Err(OpenError::NotAFile {
                 path: path.to_owned(),
             });
         }
-        let temporary = create_temporary(folder).map_err(|source| OpenError::CreateFile {
-            folder: folder.to_owned(),
-            source,
-        })?;
         Ok(Self {
-            temporary,
+            temporary: create_temporary(folder_of(path))?,
             path: path.to_owned(),
             contents: Contents::Empty,
         })
@@ -99,16 +93,9 @@ impl NewFile {
     }
 }
 
-/// Whether files can be created in the folder of `path`.
+/// Checks that files can be created in the folder of `path`.
 pub(crate) fn check_writable(path: &Path) -> Result<(), OpenError> {
-    let folder = folder_of(path);
-    check_folder(folder)?;
-    create_temporary(folder)
-        .map(drop)
-        .map_err(|source| OpenError::CreateFile {
-            folder: folder.to_owned(),
-            source,
-        })
+    create_temporary(folder_of(path)).map(drop)
 }
 
 /// The folder that a file of this path is in.
@@ -119,21 +106,21 @@ fn folder_of(path: &Path) -> &Path {
     }
 }
 
-fn check_folder(folder: &Path) -> Result<(), OpenError> {
-    if folder.is_dir() {
-        Ok(())
-    } else {
-        Err(OpenError::NoFolder {
+fn create_temporary(folder: &Path) -> Result<NamedTempFile, OpenError> {
+    if !folder.is_dir() {
+        return Err(OpenError::NoFolder {
             folder: folder.to_owned(),
-        })
+        });
     }
-}
-
-fn create_temporary(folder: &Path) -> io::Result<NamedTempFile> {
     let mut builder = tempfile::Builder::new();
     builder.prefix(".framefence-").suffix(".part");
     // Temporary files are private by default, but this one becomes an ordinary file.
     #[cfg(unix)]
     builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-    builder.tempfile_in(folder)
+    builder
+        .tempfile_in(folder)
+        .map_err(|source| OpenError::CreateFile {
+            folder: folder.to_owned(),
+            source,
+        })
 }
