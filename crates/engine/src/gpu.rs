@@ -157,8 +157,8 @@ impl Gpu {
     /// Takes over a host's device, which stays the host's: nothing of it is ever destroyed, its
     /// callbacks stay as they are, and the host goes on submitting to its queue.
     ///
-    /// wgpu tells the loss of a device to one callback only. A host that has set it calls
-    /// [`mark_lost`](Self::mark_lost) from there, so that frames in flight end at once; otherwise
+    /// wgpu tells the loss of a device to one callback only. A host that has set it calls a
+    /// [`lost_marker`](Self::lost_marker) from there, so that frames in flight end at once; otherwise
     /// the next refused submit or failed wait tells.
     ///
     /// # Errors
@@ -234,14 +234,14 @@ impl Gpu {
         self.inner.fenced.lost().map(|lost| lost.reason.to_string())
     }
 
-    /// Ends every frame in flight with `FrameError::DeviceLost`. For a host whose device-lost
-    /// callback has been called.
-    pub fn mark_lost(&self, reason: &str) {
-        self.inner.fenced.lost_marker()(reason);
+    /// A function that ends every frame in flight with `FrameError::DeviceLost` and the reason it
+    /// is given. For a host's device-lost callback; it does not keep the device alive.
+    pub fn lost_marker(&self) -> impl Fn(&str) + Send + Sync + 'static {
+        self.inner.fenced.lost_marker()
     }
 
     fn watch_own_device(&self) {
-        let mark_lost = self.inner.fenced.lost_marker();
+        let mark_lost = self.lost_marker();
         self.inner
             .device
             .set_device_lost_callback(move |reason, message| {

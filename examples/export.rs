@@ -1,0 +1,327 @@
+//! Exports a scene to PNG, a PNG sequence or Y4M.
+//!
+//! ```text
+//! cargo run --release -p framefence-examples --example export -- SCENE.json --out film.y4m
+//! ```
+
+use std::collections::VecDeque;
+use std::num::NonZeroUsize;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::{Arc, Mutex};
+use std::time::Instant;
+
+use anyhow::{Context as _, Result, ensure};
+use clap::Parser;
+use framefence::{
+    AdapterChoice, Frame, FrameRate, FrameRequest, FrameSink as _, Gpu, GpuInfo, GpuOptions,
+    PendingFrame, Renderer, RendererOptions, Size,
+};
+use framefence_compositor::{Compositor, Scene};
+use framefence_examples::args;
+use framefence_examples::interrupt::Interrupt;
+use framefence_examples::latency::{Latencies, Percentiles};
+use framefence_examples::report::{self, JsonFile};
+use framefence_media::FileSink;
+use indicatif::{ProgressBar, ProgressStyle};
+use serde::Serialize;
+
+/// Export a scene; the kind of output follows the extension of --out
+///
+/// `.y4m`: video. `.png` with `%05d` in the name: a picture of each frame. `.png` without: the
+/// first frame asked for.
+#[derive(Parser, Debug)]
+struct Args {
+    /// The scene, as JSON; image paths in it start at its folder
+    scene: PathBuf,
+    /// The file to write, or a pattern such as frames/%05d.png
+    #[arg(long, value_name = "PATH")]
+    out: PathBuf,
+    /// Size of the frames [default: the scene's canvas]
+    #[arg(long, value_name = "WxH", value_parser = args::size)]
+    size: Option<Size>,
+    /// Frames per second [default: the scene's]
+    #[arg(long, value_name = "N[/D]")]
+    fps: Option<FrameRate>,
+    /// Only these frames, from A up to but without B [default: all]
+    #[arg(long, value_name = "A..B", value_parser = frame_range)]
+    frames: Option<Range<u64>>,
+    /// Frames in flight at a time
+    #[arg(long, value_name = "N", default_value = "3")]
+    depth: NonZeroUsize,
+    /// The adapter whose name contains this, or `software` [default: the best]
+    #[arg(long, value_name = "NAME|software", value_parser = args::adapter)]
+    adapter: Option<AdapterChoice>,
+    /// Also write adapter, frames, seconds and the stages' percentiles as JSON
+    #[arg(long, value_name = "FILE")]
+    json: Option<PathBuf>,
+}
+
+fn main() -> ExitCode {
+    export(&Args::parse()).unwrap_or_else(|error| {
+        eprintln!("error: {error:#}");
+        ExitCode::FAILURE
+    })
+}
+
+fn export(args: &Args) -> Result<ExitCode> {
+    let mut scene = Scene::load(&args.scene)?;
+    scene.frame_rate = args.fps.unwrap_or(scene.frame_rate);
+    let rate = scene.frame_rate;
+    let size = args
+        .size
+        .unwrap_or(Size::new(scene.canvas.width, scene.canvas.height));
+    let frames = frames_to_export(args.frames.clone(), scene.frame_count())?;
+
+    let gpu =
+        Gpu::open(&GpuOptions::default().with_adapter(args.adapter.clone().unwrap_or_default()))?;
+    let folder = args.scene.parent().unwrap_or(Path::new(""));
+    let painter = Arc::new(Mutex::new(Compositor::new(&gpu, scene, folder)?));
+    let depth = args.depth.get();
+    let renderer = Renderer::new(&gpu, RendererOptions::default().with_depth(depth))?;
+    let json = args.json.as_deref().map(JsonFile::create).transpose()?;
+    let sink = FileSink::open(&args.out, rate)?;
+    let limit = sink.frame_limit().unwrap_or(u64::MAX);
+    let frames = frames.start..frames.end.min(frames.start.saturating_add(limit));
+
+    let export = Export {
+        renderer: &renderer,
+        painter: &painter,
+        interrupt: Interrupt::on_ctrl_c()?,
+        rate,
+        size,
+    };
+    let started = Instant::now();
+    let mut stages = Stages::default();
+    let progress = progress_bar(frames.end - frames.start);
+    let written = export.run(frames.clone(), depth, sink, &mut stages, &progress);
+    let wall_seconds = started.elapsed().as_secs_f64();
+    progress.finish_and_clear();
+    let files = match written? {
+        End::Complete(files) => files,
+        End::Interrupted { kept } => {
+            eprintln!("{}", interrupted(&kept));
+            // What shells report of a program that Ctrl-C has ended.
+            return Ok(ExitCode::from(130));
+        }
+    };
+
+    let count = frames.end - frames.start;
+    let report = Report {
+        adapter: Adapter::new(gpu.info()),
+        command: report::command(),
+        size: size.to_string(),
+        frame_rate: rate.to_string(),
+        depth,
+        frames: count,
+        wall_seconds,
+        fps: count as f64 / wall_seconds,
+        stages: stages.percentiles(),
+        files,
+    };
+    eprintln!(
+        "{count} frames of {size} in {wall_seconds:.2} s ({:.1} fps) on {}",
+        report.fps, report.adapter.name
+    );
+    if let Some(json) = json {
+        json.write(&report)?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The frames asked for, of those there are.
+fn frames_to_export(asked: Option<Range<u64>>, count: u64) -> Result<Range<u64>> {
+    let frames = asked.unwrap_or(0..count);
+    ensure!(
+        frames.end <= count,
+        "--frames {}..{} reaches outside the scene, whose frames are 0..{count}",
+        frames.start,
+        frames.end
+    );
+    Ok(frames)
+}
+
+struct Export<'a> {
+    renderer: &'a Renderer,
+    painter: &'a Arc<Mutex<Compositor>>,
+    interrupt: Interrupt,
+    rate: FrameRate,
+    size: Size,
+}
+
+enum End {
+    /// All frames were written, to these files.
+    Complete(Vec<PathBuf>),
+    /// Ctrl-C came; these files are complete.
+    Interrupted { kept: Vec<PathBuf> },
+}
+
+impl Export<'_> {
+    /// Keeps `depth` frames in flight, and writes them in order as they arrive.
+    fn run(
+        &self,
+        frames: Range<u64>,
+        depth: usize,
+        mut sink: FileSink,
+        stages: &mut Stages,
+        progress: &ProgressBar,
+    ) -> Result<End> {
+        let mut to_submit = frames;
+        let mut in_flight = VecDeque::with_capacity(depth);
+        loop {
+            while in_flight.len() < depth
+                && let Some(number) = to_submit.next()
+            {
+                in_flight.push_back(self.submit(number)?);
+            }
+            let Some(pending) = in_flight.pop_front() else {
+                break;
+            };
+            let number = pending.number();
+            let arrived = self
+                .interrupt
+                .guard(pending.cancel_handle(), || pending.wait());
+            if self.interrupt.came() {
+                return Ok(End::Interrupted {
+                    kept: complete_files(sink)?,
+                });
+            }
+            let frame = arrived.with_context(|| format!("frame {number}"))?;
+            let started = Instant::now();
+            sink.write(&frame)
+                .with_context(|| format!("frame {number}"))?;
+            stages.record(&frame, started);
+            progress.inc(1);
+        }
+        Ok(End::Complete(sink.finish()?))
+    }
+
+    fn submit(&self, number: u64) -> Result<PendingFrame> {
+        let time = self.rate.time_of(number);
+        let time = time.with_context(|| format!("frame {number} is too far from the start"))?;
+        let request = FrameRequest::new(number, time, self.size);
+        self.renderer
+            .submit(self.painter, request)
+            .with_context(|| format!("frame {number}"))
+    }
+}
+
+/// The files of an unfinished export that are complete; what is not is dropped.
+fn complete_files(sink: FileSink) -> Result<Vec<PathBuf>> {
+    match sink {
+        FileSink::PngSequence(pictures) => Ok(pictures.finish()?),
+        _ => Ok(Vec::new()),
+    }
+}
+
+fn interrupted(kept: &[PathBuf]) -> String {
+    match kept {
+        [] => "interrupted: nothing was kept".to_owned(),
+        [only] => format!("interrupted: kept {}, which is complete", only.display()),
+        [first, .., last] => format!(
+            "interrupted: kept {} files that are complete, {} to {}",
+            kept.len(),
+            first.display(),
+            last.display()
+        ),
+    }
+}
+
+fn progress_bar(frames: u64) -> ProgressBar {
+    let style =
+        ProgressStyle::with_template("{wide_bar} {pos}/{len} frames, {per_sec}, {eta} left");
+    ProgressBar::new(frames).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
+}
+
+/// The durations of each stage over all frames.
+#[derive(Default)]
+struct Stages {
+    queued: Latencies,
+    paint: Latencies,
+    wait: Latencies,
+    submit: Latencies,
+    gpu: Latencies,
+    render_readback: Latencies,
+    write: Latencies,
+}
+
+impl Stages {
+    fn record(&mut self, frame: &Frame, write_started: Instant) {
+        let timings = frame.timings();
+        self.queued.record(timings.queued);
+        self.paint.record(timings.paint);
+        self.wait.record(timings.wait);
+        self.submit.record(timings.submit);
+        self.gpu.record(timings.gpu);
+        self.render_readback.record(timings.render_readback());
+        self.write.record(write_started.elapsed());
+    }
+
+    fn percentiles(&self) -> StagePercentiles {
+        StagePercentiles {
+            queued: self.queued.percentiles(),
+            paint: self.paint.percentiles(),
+            wait: self.wait.percentiles(),
+            submit: self.submit.percentiles(),
+            gpu: self.gpu.percentiles(),
+            render_readback: self.render_readback.percentiles(),
+            write: self.write.percentiles(),
+        }
+    }
+}
+
+/// Reads `A..B`, for clap.
+fn frame_range(text: &str) -> Result<Range<u64>, String> {
+    let parsed = text
+        .split_once("..")
+        .and_then(|(start, end)| Some(start.parse().ok()?..end.parse().ok()?));
+    parsed
+        .filter(|frames: &Range<u64>| !frames.is_empty())
+        .ok_or_else(|| "give frame numbers as A..B, A below B, such as 0..30".to_owned())
+}
+
+/// What `--json` writes.
+#[derive(Serialize)]
+struct Report {
+    adapter: Adapter,
+    command: String,
+    size: String,
+    frame_rate: String,
+    depth: usize,
+    frames: u64,
+    wall_seconds: f64,
+    fps: f64,
+    stages: StagePercentiles,
+    files: Vec<PathBuf>,
+}
+
+#[derive(Serialize)]
+struct StagePercentiles {
+    queued: Percentiles,
+    paint: Percentiles,
+    wait: Percentiles,
+    submit: Percentiles,
+    gpu: Percentiles,
+    render_readback: Percentiles,
+    write: Percentiles,
+}
+
+#[derive(Serialize)]
+struct Adapter {
+    name: String,
+    driver: String,
+    backend: String,
+    software: bool,
+}
+
+impl Adapter {
+    fn new(info: &GpuInfo) -> Self {
+        Self {
+            name: info.name.clone(),
+            driver: info.driver.clone(),
+            backend: info.backend.to_string(),
+            software: info.software,
+        }
+    }
+}
