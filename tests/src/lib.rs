@@ -1,7 +1,14 @@
-//! What the integration tests share: a device under validation, and painters with known pixels.
+//! What the integration tests share: a device under validation, painters with known pixels, and
+//! the means to act while a frame is in flight.
 
+mod gate;
+mod host;
 mod pattern;
 mod validation;
+mod watchdog;
 
+pub use gate::Gate;
+pub use host::Host;
 pub use pattern::Pattern;
-pub use validation::{gpu, gpu_with, validation_messages};
+pub use validation::{allowed_messages, gpu, gpu_with, validation_messages};
+pub use watchdog::within;

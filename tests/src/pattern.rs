@@ -1,7 +1,7 @@
 //! A painter whose every pixel is known.
 
 use framefence::wgpu::util::DeviceExt;
-use framefence::{ColorTarget, PaintContext, Painter, PainterError, wgpu};
+use framefence::{ColorTarget, Frame, PaintContext, Painter, PainterError, Plane, wgpu};
 
 /// Draws a pattern that differs in every pixel, frame and size, of arithmetic on whole numbers.
 ///
@@ -29,6 +29,31 @@ impl Pattern {
         let number = number as u32;
         let mixed = x.wrapping_mul(31) ^ y.wrapping_mul(17) ^ number.wrapping_mul(101);
         [x as u8, y as u8, number as u8, mixed as u8]
+    }
+
+    /// How many pixels of a whole RGBA8 image are not those of frame `number`.
+    #[must_use]
+    pub fn wrong_pixels(number: u64, plane: &Plane<'_>) -> usize {
+        let is_wrong = |x: usize, y: usize, pixel: &[u8]| {
+            pixel != Self::pixel(number, x as u32, y as u32).as_slice()
+        };
+        let wrong_in_row = |(y, row): (usize, &[u8])| {
+            let pixels = row.chunks(4).enumerate();
+            pixels.filter(|(x, pixel)| is_wrong(*x, y, pixel)).count()
+        };
+        plane.rows().enumerate().map(wrong_in_row).sum()
+    }
+
+    /// Asserts that a whole frame, delivered as RGBA8, shows the pattern of its number.
+    ///
+    /// # Panics
+    ///
+    /// If it does not.
+    pub fn assert_shown(frame: &Frame) {
+        let plane = frame.image().plane();
+        assert!(plane.width > 0 && plane.height > 0);
+        let wrong = Self::wrong_pixels(frame.number(), &plane);
+        assert_eq!(wrong, 0, "wrong pixels in frame {}", frame.number());
     }
 
     fn pipeline(

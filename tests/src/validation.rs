@@ -38,10 +38,20 @@ pub fn validation_messages() -> Vec<String> {
         .clone()
 }
 
+/// The messages in this process that were known not to be our fault.
+#[must_use]
+pub fn allowed_messages() -> Vec<String> {
+    ALLOWED
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .clone()
+}
+
 static MESSAGES: Mutex<Vec<String>> = Mutex::new(Vec::new());
+static ALLOWED: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
 /// wgpu-hal logs what the validation layers say; with no logger it would be lost.
-fn capture_messages() {
+pub(crate) fn capture_messages() {
     static INSTALLED: Once = Once::new();
     INSTALLED.call_once(|| {
         log::set_logger(&Collector).expect("no other logger is installed in a test process");
@@ -62,10 +72,15 @@ impl log::Log for Collector {
         }
         let message = record.args().to_string();
         // Lines that begin with a tab name the objects of the message before.
-        if message.starts_with('\t') || is_allowed(&message) {
+        if message.starts_with('\t') {
             return;
         }
-        MESSAGES
+        let messages = if is_allowed(&message) {
+            &ALLOWED
+        } else {
+            &MESSAGES
+        };
+        messages
             .lock()
             .unwrap_or_else(PoisonError::into_inner)
             .push(message);
