@@ -14,12 +14,14 @@ use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
 use std::ops::Range;
 use std::path::PathBuf;
+use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, ensure};
 use clap::{Parser, ValueEnum};
-use framefence::Size;
+use framefence::{AdapterChoice, Gpu, GpuInfo, GpuOptions, Size};
 use framefence_examples::args;
+use framefence_examples::fence::Fence;
 use framefence_examples::fresh::Fresh;
 use framefence_examples::gradient::{self, BYTES_PER_PIXEL, PHASES};
 use framefence_examples::latency::{Latencies, Percentiles};
@@ -44,11 +46,11 @@ struct Args {
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=64))]
     depth: u32,
     /// The strategies to time, separated by commas; all unless given.
-    #[arg(long, value_name = "LIST", value_enum, value_delimiter = ',', default_values = ["fresh", "raw-vulkan"])]
+    #[arg(long, value_name = "LIST", value_enum, value_delimiter = ',', default_values = ["fence", "fresh", "raw-vulkan"])]
     strategy: Vec<Kind>,
-    /// The adapter: part of its name, or `software`.
-    #[arg(long, value_name = "NAME")]
-    adapter: Option<String>,
+    /// The adapter: part of its name, or `software`; the best there is unless given.
+    #[arg(long, value_name = "NAME", value_parser = args::adapter)]
+    adapter: Option<AdapterChoice>,
     /// Write the results to this file as well.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
@@ -56,22 +58,27 @@ struct Args {
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, ValueEnum)]
 enum Kind {
+    /// The engine's renderer.
+    Fence,
     /// wgpu with a new staging buffer each frame, waited for with `Device::poll`, copied out.
     Fresh,
     /// Vulkan without wgpu: prerecorded commands, memory that stays mapped.
     RawVulkan,
 }
 
-fn main() -> Result<()> {
-    let args = Args::parse();
-    let json = args.json.as_deref().map(JsonFile::create).transpose()?;
-    let gpu = open(args.adapter.as_deref())?;
-    let adapter = gpu.adapter.get_info();
-    println!("adapter  {} ({})", adapter.name, adapter.backend);
-    println!("driver   {} {}", adapter.driver, adapter.driver_info);
-    ensure_fits(&gpu.device.limits(), args.size)?;
+fn main() -> ExitCode {
+    report::exit_code(run(&Args::parse()))
+}
 
-    let mut contestants = contestants(&args, &gpu, &adapter)?;
+fn run(args: &Args) -> Result<()> {
+    let json = args.json.as_deref().map(JsonFile::create).transpose()?;
+    let choice = args.adapter.clone().unwrap_or_default();
+    let gpu = Gpu::open(&GpuOptions::default().with_adapter(choice))?;
+    ensure_fits(&gpu.device().limits(), args.size)?;
+    println!("adapter  {} ({})", gpu.info().name, gpu.info().backend);
+    println!("driver   {}", gpu.info().driver);
+
+    let mut contestants = contestants(args, &gpu)?;
     check_whole_frames(&mut contestants)?;
     take_turns(&mut contestants, args.warmup, args.depth)?;
     for contestant in &mut contestants {
@@ -79,7 +86,7 @@ fn main() -> Result<()> {
     }
     take_turns(&mut contestants, args.frames, args.depth)?;
 
-    let report = Report::new(&args, &adapter, &contestants);
+    let report = Report::new(args, gpu.info(), &contestants);
     print!("{report}");
     if let Some(json) = json {
         json.write(&report)?;
@@ -118,25 +125,25 @@ struct Times {
     busy: Duration,
 }
 
-fn contestants(args: &Args, gpu: &Gpu, adapter: &wgpu::AdapterInfo) -> Result<Vec<Contestant>> {
+fn contestants(args: &Args, gpu: &Gpu) -> Result<Vec<Contestant>> {
     let mut kinds = args.strategy.clone();
     kinds.sort_unstable();
     kinds.dedup();
-    kinds
-        .into_iter()
-        .map(|kind| {
-            let strategy: Box<dyn Strategy> = match kind {
-                Kind::Fresh => Box::new(Fresh::new(&gpu.device, &gpu.queue, args.size)),
-                Kind::RawVulkan => {
-                    Box::new(RawVulkan::new(adapter, args.size, args.depth as usize)?)
-                }
-            };
-            Ok(Contestant {
-                strategy,
-                times: Times::default(),
-            })
+    let (size, depth) = (args.size, args.depth as usize);
+    let strategy = |kind| -> Result<Box<dyn Strategy>> {
+        Ok(match kind {
+            Kind::Fence => Box::new(Fence::new(gpu, size, depth)?),
+            Kind::Fresh => Box::new(Fresh::new(gpu.device(), gpu.queue(), size)),
+            Kind::RawVulkan => Box::new(RawVulkan::new(&gpu.adapter().get_info(), size, depth)?),
         })
-        .collect()
+    };
+    let contestant = |kind| {
+        Ok(Contestant {
+            strategy: strategy(kind)?,
+            times: Times::default(),
+        })
+    };
+    kinds.into_iter().map(contestant).collect()
 }
 
 /// Has every strategy deliver a frame that is right in every pixel and the same as the others'.
@@ -238,7 +245,7 @@ struct Ratios {
 }
 
 impl Report {
-    fn new(args: &Args, adapter: &wgpu::AdapterInfo, contestants: &[Contestant]) -> Self {
+    fn new(args: &Args, gpu: &GpuInfo, contestants: &[Contestant]) -> Self {
         let strategies: BTreeMap<_, _> = contestants
             .iter()
             .map(|Contestant { strategy, times }| {
@@ -258,8 +265,8 @@ impl Report {
             Some((name, ratios))
         });
         Self {
-            adapter: adapter.name.clone(),
-            driver: format!("{} {}", adapter.driver, adapter.driver_info),
+            adapter: gpu.name.clone(),
+            driver: gpu.driver.clone(),
             command: report::command(),
             size: args.size.to_string(),
             frames: args.frames,
@@ -305,20 +312,4 @@ impl fmt::Display for Report {
         }
         Ok(())
     }
-}
-
-struct Gpu {
-    adapter: wgpu::Adapter,
-    device: wgpu::Device,
-    queue: wgpu::Queue,
-}
-fn open(_name: Option<&str>) -> Result<Gpu> {
-    let instance = wgpu::Instance::new(wgpu::InstanceDescriptor::new_without_display_handle());
-    let adapter = pollster::block_on(instance.request_adapter(&Default::default()))?;
-    let (device, queue) = pollster::block_on(adapter.request_device(&Default::default()))?;
-    Ok(Gpu {
-        adapter,
-        device,
-        queue,
-    })
 }

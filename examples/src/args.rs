@@ -1,6 +1,8 @@
 //! Command-line values that examples share.
 
-use framefence::Size;
+use std::convert::Infallible;
+
+use framefence::{AdapterChoice, Size};
 
 /// Reads `WxH`, for clap.
 ///
@@ -14,6 +16,18 @@ pub fn size(text: &str) -> Result<Size, String> {
     parsed
         .filter(|size| !size.is_empty())
         .ok_or_else(|| "give pixels as WxH, both from 1 up, such as 1920x1080".to_owned())
+}
+
+/// Reads an adapter's name, or `software`, for clap.
+///
+/// # Errors
+///
+/// Never: whether there is such an adapter is found out when it is opened.
+pub fn adapter(text: &str) -> Result<AdapterChoice, Infallible> {
+    Ok(match text {
+        "software" => AdapterChoice::Software,
+        name => AdapterChoice::Named(name.to_owned()),
+    })
 }
 
 #[cfg(test)]

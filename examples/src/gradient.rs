@@ -70,6 +70,9 @@ pub fn pipeline(device: &wgpu::Device, size: Size) -> wgpu::RenderPipeline {
 }
 
 /// Records the draw of one frame in `phase` into `target`.
+///
+/// The pass loads what the target held: the draw covers all of it, and clearing it first would
+/// cost a software adapter as much as half the draw.
 pub fn draw(
     encoder: &mut wgpu::CommandEncoder,
     pipeline: &wgpu::RenderPipeline,
@@ -83,7 +86,7 @@ pub fn draw(
             depth_slice: None,
             resolve_target: None,
             ops: wgpu::Operations {
-                load: wgpu::LoadOp::Clear(wgpu::Color::TRANSPARENT),
+                load: wgpu::LoadOp::Load,
                 store: wgpu::StoreOp::Store,
             },
         })],

@@ -63,3 +63,23 @@ pub struct Percentiles {
     /// None was longer.
     pub max_ms: f64,
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn percentiles_are_right_to_three_digits() {
+        let mut latencies = Latencies::new();
+        for millis in 1..=100 {
+            latencies.record(Duration::from_millis(millis));
+        }
+        let percentiles = latencies.percentiles();
+        let near = |actual: f64, expected: f64| (actual / expected - 1.0).abs() < 1e-3;
+        assert_eq!(percentiles.count, 100);
+        assert!(near(percentiles.p50_ms, 50.0), "{percentiles:?}");
+        assert!(near(percentiles.p95_ms, 95.0), "{percentiles:?}");
+        assert!(near(percentiles.p99_ms, 99.0), "{percentiles:?}");
+        assert!(near(percentiles.max_ms, 100.0), "{percentiles:?}");
+    }
+}

@@ -1,11 +1,24 @@
-//! The JSON files that examples write.
+//! What examples say at their end: JSON files, errors.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
+use std::process::ExitCode;
 
 use anyhow::{Context as _, Result, ensure};
 use serde::Serialize;
 use tempfile::NamedTempFile;
+
+/// Ends an example: an error becomes one line for the person who ran it, never a backtrace.
+#[must_use]
+pub fn exit_code(result: Result<()>) -> ExitCode {
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}
 
 /// The command line that this process was started with, for a report to say how it came about.
 #[must_use]
@@ -37,6 +50,7 @@ impl JsonFile {
             Some(parent) if !parent.as_os_str().is_empty() => parent,
             _ => Path::new("."),
         };
+        ensure!(folder.is_dir(), "there is no folder {}", folder.display());
         let partial = tempfile::Builder::new()
             .prefix(".partial-")
             .suffix(".json")
@@ -62,5 +76,40 @@ impl JsonFile {
             Ok(())
         })()
         .with_context(|| format!("writing {}", path.display()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_appears_only_when_it_is_complete() -> Result<()> {
+        let folder = tempfile::tempdir()?;
+        let path = folder.path().join("report.json");
+        let names = || -> Result<Vec<_>> {
+            let entries = std::fs::read_dir(folder.path())?;
+            Ok(entries
+                .map(|entry| entry.map(|e| e.file_name()))
+                .collect::<Result<_, _>>()?)
+        };
+
+        drop(JsonFile::create(&path)?);
+        assert!(names()?.is_empty());
+
+        let file = JsonFile::create(&path)?;
+        assert!(!path.exists());
+        file.write(&[1, 2])?;
+        assert_eq!(names()?, ["report.json"]);
+        assert_eq!(std::fs::read_to_string(&path)?, "[\n  1,\n  2\n]\n");
+        Ok(())
+    }
+
+    #[test]
+    fn paths_that_cannot_be_written_are_refused_at_once() -> Result<()> {
+        let folder = tempfile::tempdir()?;
+        assert!(JsonFile::create(folder.path()).is_err());
+        assert!(JsonFile::create(&folder.path().join("missing/report.json")).is_err());
+        Ok(())
     }
 }

@@ -34,10 +34,6 @@ pub(super) fn allocate(
 }
 
 /// Records a frame in `phase`: drawn into `target`, copied to `readback`, visible to the host.
-#[expect(
-    clippy::multiple_unsafe_ops_per_block,
-    reason = "the commands of one recording are sound for one and the same reason"
-)]
 pub(super) fn record(
     context: &Context,
     commands: vk::CommandBuffer,

@@ -4,8 +4,15 @@
 //! slot and phase, one readback buffer a slot that stays mapped for good. A frame is one
 //! `vkQueueSubmit` that signals a timeline semaphore, one `vkWaitSemaphores`, and the bytes are
 //! read where the GPU copied them to.
+//!
+//! On lavapipe, dynamic rendering, two triangles, a viewport of negative height and the `GENERAL`
+//! layout throughout make no difference; clearing the target first takes 1.4 times as long.
 
 #![allow(unsafe_code, reason = "calls Vulkan without wgpu")]
+#![allow(
+    clippy::multiple_unsafe_ops_per_block,
+    reason = "to make an object and to own it is one step, and so are the commands of a recording"
+)]
 
 mod commands;
 mod context;
@@ -134,10 +141,7 @@ impl Strategy for RawVulkan {
     }
 
     fn deliver(&mut self, look: &mut dyn FnMut(Plane<'_>)) -> Result<()> {
-        let (slot, value) = self
-            .in_flight
-            .pop_front()
-            .context("no frame is in flight")?;
+        let &(slot, value) = self.in_flight.front().context("no frame is in flight")?;
         let (semaphores, values) = ([*self.timeline], [value]);
         let wait = vk::SemaphoreWaitInfo::default()
             .semaphores(&semaphores)
@@ -145,7 +149,8 @@ impl Strategy for RawVulkan {
         let timeout_nanos = FRAME_TIMEOUT.as_nanos() as u64;
         // SAFETY: the semaphore is a timeline of this device.
         unsafe { self.context.device.wait_semaphores(&wait, timeout_nanos) }
-            .with_context(|| format!("frame {value} within {FRAME_TIMEOUT:?}"))?;
+            .with_context(|| format!("waiting {FRAME_TIMEOUT:?} for frame {value}"))?;
+        self.in_flight.pop_front();
         // SAFETY: the frame that writes this slot has finished, its last barrier made the writes
         // available to the host, and the next one is not submitted before this borrow of `self`
         // ends.
