@@ -3,15 +3,16 @@
 use std::time::Duration;
 
 use framefence_pixel::{ColorSpec, OutputFormat, Plane, PlaneLayout, Size};
-use framefence_pool::PooledBytes;
+use framefence_pool::{HostPool, PooledBytes};
 
 use crate::staging::StagedBytes;
 use crate::time::Time;
 
 /// A frame that the GPU has finished: one image for each output that was asked for.
 ///
-/// The images lend the memory that the GPU wrote; dropping the frame gives it back. `Send` and
-/// `Sync`: it may be read from several threads and dropped on any.
+/// The images lend the memory that the GPU wrote; dropping the frame gives it back. To keep pixels
+/// longer, copy them: [`Image::to_owned`] into pooled memory, [`Plane::copy_to`] into your own.
+/// `Send` and `Sync`: it may be read from several threads and dropped on any.
 #[derive(Debug)]
 pub struct Frame {
     number: u64,
@@ -190,5 +191,67 @@ impl Image {
     #[must_use]
     pub fn plane(&self) -> Plane<'_> {
         Plane::new(self.memory.bytes(), &self.planes[0])
+    }
+
+    /// A copy in pooled CPU memory, rows packed tightly, that is independent of the GPU's memory.
+    #[must_use]
+    pub fn to_owned(&self, pool: &HostPool) -> Self {
+        let planes = self.format.tight_planes(self.size);
+        let len = planes
+            .iter()
+            .map(|plane| plane.offset_bytes + plane.len_bytes())
+            .max();
+        let mut bytes = pool.acquire(len.unwrap_or(0));
+        for (plane, layout) in self.planes().zip(&planes) {
+            let rows = bytes[layout.offset_bytes..].chunks_exact_mut(layout.stride_bytes);
+            for (row, copy) in plane.rows().zip(rows) {
+                copy.copy_from_slice(row);
+            }
+        }
+        Self {
+            planes,
+            memory: FrameMemory::Owned(bytes),
+            ..*self
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_owned_copy_has_no_padding() {
+        let pool = HostPool::default();
+        let size = Size::new(2, 3);
+        let padded = PlaneLayout {
+            offset_bytes: 4,
+            stride_bytes: 12,
+            row_bytes: 8,
+            width: 2,
+            height: 3,
+        };
+        let mut memory = pool.acquire(4 + padded.len_bytes());
+        for (index, byte) in memory.iter_mut().enumerate() {
+            *byte = index as u8;
+        }
+        let color = OutputFormat::Rgba8.default_color();
+        let memory = FrameMemory::Owned(memory);
+        let image = Image::new(OutputFormat::Rgba8, color, size, vec![padded], memory);
+
+        let owned = image.to_owned(&pool);
+        let expected: Vec<u8> = (4..12).chain(16..24).chain(28..36).collect();
+        assert_eq!(owned.plane().bytes, expected);
+        assert_eq!(owned.plane().stride_bytes, 8);
+    }
+
+    #[test]
+    #[should_panic(expected = "reaches beyond")]
+    fn planes_must_lie_in_the_memory() {
+        let size = Size::new(2, 2);
+        let memory = FrameMemory::Owned(HostPool::default().acquire(15));
+        let planes = OutputFormat::Rgba8.tight_planes(size);
+        let color = OutputFormat::Rgba8.default_color();
+        let _ = Image::new(OutputFormat::Rgba8, color, size, planes, memory);
     }
 }
