@@ -56,6 +56,48 @@ impl Pattern {
         assert_eq!(wrong, 0, "wrong pixels in frame {}", frame.number());
     }
 
+    /// Records the part of frame `number` that begins at `origin`, for tests that have no renderer.
+    pub fn draw(
+        &mut self,
+        device: &wgpu::Device,
+        encoder: &mut wgpu::CommandEncoder,
+        (view, format): (&wgpu::TextureView, wgpu::TextureFormat),
+        [x, y]: [u32; 2],
+        number: u64,
+    ) {
+        let pipeline = self.pipeline(device, format);
+        let words = [x, y, number as u32, self.iterations];
+        let frame = device.create_buffer_init(&wgpu::util::BufferInitDescriptor {
+            label: Some("pattern frame"),
+            contents: &words.map(u32::to_le_bytes).concat(),
+            usage: wgpu::BufferUsages::UNIFORM,
+        });
+        let bindings = device.create_bind_group(&wgpu::BindGroupDescriptor {
+            label: Some("pattern frame"),
+            layout: &pipeline.get_bind_group_layout(0),
+            entries: &[wgpu::BindGroupEntry {
+                binding: 0,
+                resource: frame.as_entire_binding(),
+            }],
+        });
+        let mut pass = encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
+            label: Some("pattern"),
+            color_attachments: &[Some(wgpu::RenderPassColorAttachment {
+                view,
+                depth_slice: None,
+                resolve_target: None,
+                ops: wgpu::Operations {
+                    load: wgpu::LoadOp::Clear(wgpu::Color::TRANSPARENT),
+                    store: wgpu::StoreOp::Store,
+                },
+            })],
+            ..Default::default()
+        });
+        pass.set_pipeline(&pipeline);
+        pass.set_bind_group(0, &bindings, &[]);
+        pass.draw(0..3, 0..1);
+    }
+
     fn pipeline(
         &mut self,
         device: &wgpu::Device,
@@ -97,42 +139,14 @@ impl Painter for Pattern {
     }
 
     fn paint(&mut self, context: &mut PaintContext<'_>) -> Result<(), PainterError> {
-        let device = context.gpu.device();
         let ColorTarget { view, format, .. } = context.targets.color();
-        let pipeline = self.pipeline(device, *format);
-        let [x, y] = context.view.tile_origin;
-        let words = [x, y, context.view.number as u32, self.iterations];
-        let frame = device.create_buffer_init(&wgpu::util::BufferInitDescriptor {
-            label: Some("pattern frame"),
-            contents: &words.map(u32::to_le_bytes).concat(),
-            usage: wgpu::BufferUsages::UNIFORM,
-        });
-        let bindings = device.create_bind_group(&wgpu::BindGroupDescriptor {
-            label: Some("pattern frame"),
-            layout: &pipeline.get_bind_group_layout(0),
-            entries: &[wgpu::BindGroupEntry {
-                binding: 0,
-                resource: frame.as_entire_binding(),
-            }],
-        });
-        let mut pass = context
-            .encoder
-            .begin_render_pass(&wgpu::RenderPassDescriptor {
-                label: Some("pattern"),
-                color_attachments: &[Some(wgpu::RenderPassColorAttachment {
-                    view,
-                    depth_slice: None,
-                    resolve_target: None,
-                    ops: wgpu::Operations {
-                        load: wgpu::LoadOp::Clear(wgpu::Color::TRANSPARENT),
-                        store: wgpu::StoreOp::Store,
-                    },
-                })],
-                ..Default::default()
-            });
-        pass.set_pipeline(&pipeline);
-        pass.set_bind_group(0, &bindings, &[]);
-        pass.draw(0..3, 0..1);
+        self.draw(
+            context.gpu.device(),
+            context.encoder,
+            (view, *format),
+            context.view.tile_origin,
+            context.view.number,
+        );
         Ok(())
     }
 }
