@@ -76,7 +76,7 @@ pub(crate) struct Shared {
     backend: Backend,
     device: wgpu::Device,
     queue: wgpu::Queue,
-    /// The submit lock, around the newest value that was armed.
+    /// The submit lock, around the newest value that some submission carries.
     submit: Mutex<u64>,
     capacity: Option<usize>,
     slots: Arc<DriverSlots>,
@@ -372,6 +372,16 @@ impl Shared {
         }
     }
 
+    /// Blocks until nothing in the driver refers to the fence any more.
+    pub(crate) fn wait_for_all(&self) {
+        if let Backend::Vulkan(fence) = &self.backend {
+            let newest = *self.lock_submits();
+            if let Err(lost) = fence.wait(newest) {
+                tracing::debug!(%lost, "the device was lost before the fence was");
+            }
+        }
+    }
+
     /// Lets wgpu notice what is done and run its callbacks, without waiting.
     pub(crate) fn triage(&self) {
         if let Err(error) = self.device.poll(wgpu::PollType::Poll) {
@@ -426,6 +436,10 @@ impl Shared {
             Backend::Vulkan(fence) => fence.disarm(&self.queue),
             Backend::Polled => false,
         };
+        if still_armed {
+            // Nobody will signal it, so the next submission may.
+            *newest -= 1;
+        }
         drop(newest);
         if let Some(error) = error {
             return Err(SubmitError::Refused {

@@ -89,9 +89,9 @@ impl VulkanFence {
 
 impl Drop for VulkanFence {
     fn drop(&mut self) {
-        // SAFETY: the watching thread holds this fence until it has waited for every value that
-        // was armed (or the device is lost), so no submission refers to the semaphore any more,
-        // and `_owner` keeps the device alive.
+        // SAFETY: the watching thread holds this fence, and lets go of it only after it has waited
+        // for the newest value that a submission carries (or the device is lost), so nothing in
+        // the driver refers to the semaphore; `_owner` keeps the device alive.
         unsafe { self.device.destroy_semaphore(self.timeline, None) };
     }
 }

@@ -186,6 +186,8 @@ fn run(shared: &Shared) {
             settle(shared, watched);
         }
     }
+    // A host's submission may still carry a signal whose own submission was refused.
+    shared.wait_for_all();
 }
 
 /// Sees to it that a submission whose signal has come is finished.
