@@ -58,8 +58,9 @@ pub(crate) fn run(shell: &Shell, options: &Options) -> anyhow::Result<ExitCode> 
     let report: Report = serde_json::from_str(&shell.read_file(&report)?)
         .context("the export's --json is not what this task reads")?;
 
-    let middle = report.frames / 2;
-    let frames = format!("{middle}..{}", middle + 1);
+    // By then the last picture of the scene has come in.
+    let shown = report.frames * 3 / 4;
+    let frames = format!("{shown}..{}", shown + 1);
     finish(
         cmd!(shell, "{export} {scene} --out {poster} --frames {frames}"),
         &poster,
