@@ -31,6 +31,9 @@ pub trait Painter: Send {
 
     /// Whether `paint` writes every pixel of every target. If not, the engine clears the targets
     /// to transparent black first, so that no frame shows through in another.
+    ///
+    /// A painter that does overwrite them attaches them with [`wgpu::LoadOp::Load`]: clearing as
+    /// well costs a pass over the target, a good part of a simple frame on a software adapter.
     fn overwrites_targets(&self) -> bool {
         false
     }
