@@ -5,6 +5,9 @@
 //
 // "Box space" has the layer's own axes and the frame's pixels; its origin is the box's corner.
 
+// Whether the box covers every pixel of the bounds wholly, so that coverage need not be computed.
+override COVERS_BOUNDS: bool = false;
+
 struct Layer {
     // Turns frame axes to the box's.
     box_from_frame: mat2x2<f32>,
@@ -44,24 +47,29 @@ fn offset_from_origin(position: vec4<f32>) -> vec2<f32> {
 // a box thinner than a pixel keeps its weight. The product of both is exact for an upright box and
 // differs from the true area only in the pixels at the corners of a rotated one.
 fn coverage(offset: vec2<f32>) -> f32 {
+    if COVERS_BOUNDS {
+        return 1.0;
+    }
     let near = layer.near_edges + offset;
     let far = layer.far_edges - offset;
-    let between = area_inside(near) + area_inside(far) - 1.0;
-    return saturate(between.x) * saturate(between.y);
+    let between = saturate(area_inside(near) + area_inside(far) - 1.0);
+    return between.x * between.y;
 }
 
 // The area of a pixel's square on the inner side of an edge, for an edge along each axis; negative
-// distances are of centres outside. The square's extent across an edge has the density of a
-// trapezoid with the sides |cos| + |sin| and |cos| - |sin|; this is its integral.
+// distances are of centres outside. Across an edge the square's extent has the density of a
+// trapezoid, as wide as |cos| + |sin| at its foot and |cos| - |sin| at its top; this is its
+// integral.
 fn area_inside(distance: vec2<f32>) -> vec2<f32> {
     let cos_sin = abs(layer.box_from_frame[0]);
     let major = max(cos_sin.x, cos_sin.y);
     let minor = min(cos_sin.x, cos_sin.y);
-    let reach = (major + minor) * 0.5;
-    let depth = min(abs(distance), vec2<f32>(reach));
-    let rest = reach - depth;
-    let flat_part = depth / major;
-    let sloped_part = 0.5 - rest * rest / max(2.0 * major * minor, 1e-12);
-    let beyond_half = select(sloped_part, flat_part, depth <= vec2<f32>((major - minor) * 0.5));
-    return 0.5 + sign(distance) * beyond_half;
+    let foot = (major + minor) * 0.5;
+    let top = (major - minor) * 0.5;
+    let depth = min(abs(distance), vec2<f32>(foot));
+    let rest = foot - depth;
+    let on_top = depth * (1.0 / major);
+    let on_slope = 0.5 - rest * rest * (0.5 / max(major * minor, 1e-12));
+    let beyond_middle = select(on_slope, on_top, depth <= vec2<f32>(top));
+    return 0.5 + select(-beyond_middle, beyond_middle, distance > vec2<f32>(0.0));
 }

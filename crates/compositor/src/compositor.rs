@@ -8,7 +8,7 @@ use glam::DVec2;
 
 use crate::animation::Animated;
 use crate::picture::LoadImageError;
-use crate::pipelines::{Layouts, Pipelines, TARGET_FORMATS};
+use crate::pipelines::{ContentShader, LayerShader, PipelineKey, Pipelines, TARGET_FORMATS};
 use crate::placement::{CanvasFit, LayerGeometry};
 use crate::scene::{Content, Layer, Scene};
 use crate::texture::{ImageTexture, TextureBindings};
@@ -33,19 +33,18 @@ pub struct Compositor {
     /// Every image of the scene, by its path in the scene.
     textures: HashMap<PathBuf, ImageTexture>,
     bindings: TextureBindings,
-    layouts: Layouts,
-    pipelines: HashMap<wgpu::TextureFormat, Pipelines>,
+    pipelines: Pipelines,
     uniforms: UniformBuffer,
     /// The draws of the frame that is being painted; kept for its memory.
     draws: Vec<Draw>,
 }
 
-/// What is drawn in a slot of the uniform buffer.
+/// What is drawn with one slot of the uniform buffer.
 #[derive(Debug)]
-enum Draw {
-    Solid,
-    LinearGradient,
-    Image(wgpu::BindGroup),
+struct Draw {
+    shader: LayerShader,
+    /// The picture, if the shader shows one.
+    texture: Option<wgpu::BindGroup>,
 }
 
 /// Why a scene cannot be drawn.
@@ -104,15 +103,14 @@ impl Compositor {
         scene.validate()?;
         let device = gpu.device();
         let bindings = TextureBindings::new(device);
-        let layouts = Layouts::new(device, &bindings);
-        let uniforms = UniformBuffer::new(device, &layouts.layer);
+        let pipelines = Pipelines::new(device, &bindings);
+        let uniforms = UniformBuffer::new(device, pipelines.layer_layout());
         let mut compositor = Self {
             scene,
             base_dir: base_dir.into(),
             textures: HashMap::new(),
             bindings,
-            layouts,
-            pipelines: HashMap::new(),
+            pipelines,
             uniforms,
             draws: Vec::new(),
         };
@@ -188,13 +186,14 @@ impl Compositor {
                 continue;
             };
             let origin = fit.origin(&frame_box);
-            let place = LayerUniforms::new(&frame_box, origin, bounds, view);
+            let place = LayerUniforms::new(&frame_box, origin, &bounds, view);
             let content = frame_box.content_map(origin.as_dvec2());
-            self.draws.push(match &layer.content {
+            let mut texture = None;
+            let shader = match &layer.content {
                 Content::Solid(solid) => {
                     let color = solid.color.at(view.time).faded(opacity);
                     self.uniforms.push(&place, &SolidUniforms::new(color));
-                    Draw::Solid
+                    ContentShader::Solid
                 }
                 Content::LinearGradient(gradient) => {
                     let paint = GradientUniforms::new(
@@ -205,18 +204,30 @@ impl Compositor {
                         &content,
                     );
                     self.uniforms.push(&place, &paint);
-                    Draw::LinearGradient
+                    ContentShader::LinearGradient {
+                        span_count: gradient.stops.len() as u8 - 1,
+                    }
                 }
                 Content::Image(image) => {
-                    let texture = &self.textures[&image.path];
-                    let paint = ImageUniforms::new(&content, texture.texture_size, opacity);
+                    let picture = &self.textures[&image.path];
+                    let paint = ImageUniforms::new(&content, picture.texture_size, opacity);
                     self.uniforms.push(&place, &paint);
-                    Draw::Image(texture.bind_group.clone())
+                    texture = Some(picture.bind_group.clone());
+                    ContentShader::Image {
+                        many_taps: paint.has_many_taps(),
+                    }
                 }
+            };
+            self.draws.push(Draw {
+                shader: LayerShader {
+                    content: shader,
+                    covers_bounds: bounds.covered,
+                },
+                texture,
             });
         }
         self.uniforms
-            .upload(gpu.device(), gpu.queue(), &self.layouts.layer);
+            .upload(gpu.device(), gpu.queue(), self.pipelines.layer_layout());
     }
 
     fn record(
@@ -226,10 +237,6 @@ impl Compositor {
         target: &ColorTarget,
         time: Time,
     ) {
-        let pipelines = self
-            .pipelines
-            .entry(target.format)
-            .or_insert_with(|| Pipelines::new(gpu.device(), &self.layouts, target.format));
         let [r, g, b, a] = self.scene.canvas.background.at(time).0;
         let mut pass = encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
             label: Some("compositor"),
@@ -245,13 +252,13 @@ impl Compositor {
             ..wgpu::RenderPassDescriptor::default()
         });
         for (slot, draw) in self.draws.iter().enumerate() {
-            match draw {
-                Draw::Solid => pass.set_pipeline(&pipelines.solid),
-                Draw::LinearGradient => pass.set_pipeline(&pipelines.linear_gradient),
-                Draw::Image(texture) => {
-                    pass.set_pipeline(&pipelines.image);
-                    pass.set_bind_group(1, texture, &[]);
-                }
+            let key = PipelineKey {
+                target: target.format,
+                shader: draw.shader,
+            };
+            pass.set_pipeline(self.pipelines.get(gpu.device(), key));
+            if let Some(texture) = &draw.texture {
+                pass.set_bind_group(1, texture, &[]);
             }
             pass.set_bind_group(0, self.uniforms.bind_group(), &UniformBuffer::offsets(slot));
             pass.draw(0..4, 0..1);

@@ -17,6 +17,17 @@ pub(crate) struct FrameBox {
     mirrored: [bool; 2],
 }
 
+/// The pixels of a target that a box touches.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Bounds {
+    /// The first column and row.
+    pub(crate) first: IVec2,
+    /// The column and row after the last.
+    pub(crate) last: IVec2,
+    /// Whether the box covers all of them wholly.
+    pub(crate) covered: bool,
+}
+
 /// Places in a layer's content, in parts of its width and height from its top left corner.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ContentMap {
@@ -114,8 +125,8 @@ impl FrameBox {
         }
     }
 
-    /// The pixels `[first, last)` of the target that the box touches; `None` if there are none.
-    pub(crate) fn bounds_in(&self, view: &FrameView) -> Option<[IVec2; 2]> {
+    /// The pixels of the target that the box touches; `None` if there are none.
+    pub(crate) fn bounds_in(&self, view: &FrameView) -> Option<Bounds> {
         if self.size.min_element() == 0.0 {
             return None;
         }
@@ -135,6 +146,21 @@ impl FrameBox {
         };
         let first = clamp((self.center - half).floor());
         let last = clamp((self.center + half).ceil());
-        first.cmplt(last).all().then_some([first, last])
+        first.cmplt(last).all().then(|| Bounds {
+            first,
+            last,
+            covered: [first, last, first.with_x(last.x), first.with_y(last.y)]
+                .into_iter()
+                .all(|corner| self.holds(corner.as_dvec2() + tile_origin)),
+        })
+    }
+
+    /// Whether a point of the frame lies within the box, for shaders too, which count in 32-bit
+    /// floats. Those of an upright box's edges against whole pixels are exact; others need a margin.
+    fn holds(&self, point: DVec2) -> bool {
+        let is_upright = self.rotation == DMat2::IDENTITY;
+        let margin = DVec2::splat(if is_upright { 0.0 } else { 0.01 });
+        let point = self.box_from_frame(point);
+        point.cmpge(margin).all() && point.cmple(self.size - margin).all()
     }
 }

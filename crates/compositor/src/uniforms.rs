@@ -2,11 +2,11 @@
 
 use bytemuck::{Pod, Zeroable};
 use framefence::{FrameView, Size, Time};
-use glam::{DVec2, IVec2};
+use glam::{DVec2, DVec4, IVec2};
 
 use crate::color::PremultipliedColor;
-use crate::placement::{ContentMap, FrameBox};
-use crate::scene::LinearGradient;
+use crate::placement::{Bounds, ContentMap, FrameBox};
+use crate::scene::{GradientStop, LinearGradient};
 use crate::validate::MAX_GRADIENT_STOPS;
 
 /// `Layer` in `layer.wgsl`.
@@ -27,7 +27,7 @@ impl LayerUniforms {
     pub(crate) fn new(
         frame_box: &FrameBox,
         origin: IVec2,
-        [first, last]: [IVec2; 2],
+        bounds: &Bounds,
         view: &FrameView,
     ) -> Self {
         let near_edges = frame_box.box_from_frame(origin.as_dvec2());
@@ -42,7 +42,7 @@ impl LayerUniforms {
             far_edges: far_edges.as_vec2().to_array(),
             origin: origin.to_array(),
             tile_origin: view.tile_origin.map(|position| position as i32),
-            bounds: [first.x, first.y, last.x, last.y],
+            bounds: [bounds.first.x, bounds.first.y, bounds.last.x, bounds.last.y],
             target_size: [
                 view.target_size.width as f32,
                 view.target_size.height as f32,
@@ -71,11 +71,21 @@ impl SolidUniforms {
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Pod, Zeroable)]
 pub(crate) struct GradientUniforms {
-    colors: [[f32; 4]; MAX_GRADIENT_STOPS],
-    offsets: [f32; MAX_GRADIENT_STOPS],
+    first_color: [f32; 4],
+    spans: [SpanUniforms; MAX_GRADIENT_STOPS - 1],
     line: [f32; 2],
     line_at_origin: f32,
-    stop_count: u32,
+    padding: f32,
+}
+
+/// `Span` in `layer_linear_gradient.wgsl`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Pod, Zeroable)]
+struct SpanUniforms {
+    color_change: [f32; 4],
+    start: f32,
+    inverse_length: f32,
+    padding: [f32; 2],
 }
 
 impl GradientUniforms {
@@ -86,22 +96,29 @@ impl GradientUniforms {
         content_size: DVec2,
         content: &ContentMap,
     ) -> Self {
-        let mut uniforms = Self {
-            stop_count: gradient.stops.len() as u32,
-            ..Self::zeroed()
+        const BEYOND_ALL_STOPS: f32 = 2.0;
+
+        let mut uniforms = Self::zeroed();
+        let stop_at = |stop: &GradientStop| {
+            let color = stop.color.at(time).faded(opacity);
+            (stop.offset.at(time), DVec4::from(color.0))
         };
-        let mut reached = 0.0;
-        for (index, stop) in gradient.stops.iter().enumerate() {
-            reached = stop.offset.at(time).max(reached);
-            uniforms.offsets[index] = reached as f32;
-            uniforms.colors[index] = stop.color.at(time).faded(opacity).to_f32();
+        let (mut start, mut color) = stop_at(&gradient.stops[0]);
+        uniforms.first_color = color.as_vec4().to_array();
+        for (span, stop) in uniforms.spans.iter_mut().zip(&gradient.stops[1..]) {
+            let (offset, next_color) = stop_at(stop);
+            let end = offset.max(start);
+            span.start = start as f32;
+            span.inverse_length = (end - start).recip().min(f32::MAX.into()) as f32;
+            span.color_change = (next_color - color).as_vec4().to_array();
+            (start, color) = (end, next_color);
         }
 
         let start = DVec2::from(gradient.start.at(time)) * content_size;
         let line = DVec2::from(gradient.end.at(time)) * content_size - start;
         let length_squared = line.length_squared();
         if length_squared > 0.0 {
-            // The place on the line of a point p is (p - start) · line / |line|².
+            // The place of a point p on the line is (p - start) · line / |line|².
             let per_pixel = line / length_squared;
             let from_start = content.at_origin * content_size - start;
             uniforms.line = (content.from_box * content_size * per_pixel)
@@ -109,7 +126,7 @@ impl GradientUniforms {
                 .to_array();
             uniforms.line_at_origin = from_start.dot(per_pixel) as f32;
         } else {
-            uniforms.line_at_origin = f32::MAX;
+            uniforms.line_at_origin = BEYOND_ALL_STOPS;
         }
         uniforms
     }
@@ -129,6 +146,11 @@ pub(crate) struct ImageUniforms {
 }
 
 impl ImageUniforms {
+    /// Whether the shader takes more than one tap.
+    pub(crate) fn has_many_taps(&self) -> bool {
+        self.tap_count > 1
+    }
+
     /// Chooses how a pixel's footprint in the texture is sampled. The map is affine and the box's
     /// axes are the texture's, so one choice holds for all of the layer.
     ///
