@@ -6,6 +6,26 @@
 //!
 //! Every frame follows from the scene and its time alone: nothing is carried from one frame to the
 //! next, so frames may be drawn in any order, again, or in tiles, and come out the same.
+//!
+//! ```no_run
+//! use framefence::{FrameRequest, Gpu, GpuOptions, Renderer, RendererOptions, Size};
+//! use framefence_compositor::{Compositor, Scene};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let gpu = Gpu::open(&GpuOptions::default())?;
+//! let scene = Scene::load("film/scene.json")?;
+//! let size = Size::new(scene.canvas.width, scene.canvas.height);
+//! let time = scene.frame_rate.time_of(25).ok_or("too late")?;
+//! let mut compositor = Compositor::new(&gpu, scene, "film")?;
+//!
+//! let renderer = Renderer::new(&gpu, RendererOptions::default())?;
+//! let request = FrameRequest::new(25, time, size);
+//! let frame = renderer.submit_now(&mut compositor, &request)?.wait()?;
+//! # Ok(())
+//! # }
+//! ```
+
+#![forbid(unsafe_code)]
 
 mod animation;
 mod color;

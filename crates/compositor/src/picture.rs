@@ -259,7 +259,7 @@ mod tests {
             remainder ^= u32::from(byte);
             for _ in 0..8 {
                 let carry = remainder & 1;
-                remainder = remainder >> 1 ^ carry * 0xedb8_8320;
+                remainder = (remainder >> 1) ^ (carry * 0xedb8_8320);
             }
         }
         !remainder

@@ -1,5 +1,7 @@
 //! What a scene may contain beyond what its types say.
 
+use std::fmt::Display;
+
 use framefence::Time;
 
 use crate::animation::{Animated, Keyframe};
@@ -32,15 +34,15 @@ pub(crate) fn scene(scene: &Scene) -> Result<(), InvalidValue> {
     let root = Place::root();
     root.field("version").require(
         scene.version == Scene::VERSION,
-        scene.version,
-        Scene::VERSION,
+        &scene.version,
+        &Scene::VERSION,
     )?;
     canvas(&scene.canvas, &root.field("canvas"))?;
     let place = root.field("duration");
     place.require(
         scene.duration > Time::ZERO && scene.duration <= longest(),
-        scene.duration,
-        format_args!("more than 0 and at most {MAX_DURATION_SECONDS} s"),
+        &scene.duration,
+        &format_args!("more than 0 and at most {MAX_DURATION_SECONDS} s"),
     )?;
     let layers = root.field("layers");
     for (index, entry) in scene.layers.iter().enumerate() {
@@ -53,8 +55,8 @@ fn canvas(canvas: &Canvas, place: &Place) -> Result<(), InvalidValue> {
     for (name, side) in [("width", canvas.width), ("height", canvas.height)] {
         place.field(name).require(
             (1..=MAX_CANVAS_SIDE).contains(&side),
-            side,
-            format_args!("a number of pixels from 1 to {MAX_CANVAS_SIDE}"),
+            &side,
+            &format_args!("a number of pixels from 1 to {MAX_CANVAS_SIDE}"),
         )?;
     }
     colors(&canvas.background, &place.field("background"))
@@ -68,8 +70,8 @@ fn layer(layer: &Layer, place: &Place) -> Result<(), InvalidValue> {
         time(out_point, &place)?;
         place.require(
             out_point > layer.in_point,
-            out_point,
-            format_args!("later than in_point, which is {}", layer.in_point),
+            &out_point,
+            &format_args!("later than in_point, which is {}", layer.in_point),
         )?;
     }
     if let Some(position) = &layer.position {
@@ -93,8 +95,8 @@ fn content(content: &Content, place: &Place) -> Result<(), InvalidValue> {
         }
         Content::Image(image) => place.field("image").field("path").require(
             !image.path.as_os_str().is_empty(),
-            "empty",
-            "the path of a PNG or JPEG file",
+            &"empty",
+            &"the path of a PNG or JPEG file",
         ),
     }
 }
@@ -106,8 +108,8 @@ fn linear_gradient(gradient: &LinearGradient, place: &Place) -> Result<(), Inval
     let place = place.field("stops");
     place.require(
         (2..=MAX_GRADIENT_STOPS).contains(&gradient.stops.len()),
-        format_args!("a list of {}", gradient.stops.len()),
-        format_args!("a list of 2 to {MAX_GRADIENT_STOPS} stops"),
+        &format_args!("a list of {}", gradient.stops.len()),
+        &format_args!("a list of 2 to {MAX_GRADIENT_STOPS} stops"),
     )?;
     for (index, stop) in gradient.stops.iter().enumerate() {
         let place = place.index(index);
@@ -124,8 +126,8 @@ fn size(size: Option<&Animated<[f64; 2]>>, place: &Place) -> Result<(), InvalidV
 fn time(time: Time, place: &Place) -> Result<(), InvalidValue> {
     place.require(
         (Time::ZERO..=longest()).contains(&time),
-        time,
-        format_args!("from 0 to {MAX_DURATION_SECONDS} s"),
+        &time,
+        &format_args!("from 0 to {MAX_DURATION_SECONDS} s"),
     )
 }
 
@@ -162,8 +164,8 @@ fn values<T>(
     let place = place.field("keyframes");
     place.require(
         !keyframes.is_empty(),
-        "empty",
-        "a list of at least one keyframe",
+        &"empty",
+        &"a list of at least one keyframe",
     )?;
     let mut previous = None;
     for (index, keyframe) in keyframes.iter().enumerate() {
@@ -181,8 +183,8 @@ fn keyframe_time(at: Time, previous: Option<Time>, place: &Place) -> Result<(), 
     match previous {
         Some(previous) => place.require(
             at > previous,
-            at,
-            format_args!("later than the keyframe before it, which is at {previous}"),
+            &at,
+            &format_args!("later than the keyframe before it, which is at {previous}"),
         ),
         None => Ok(()),
     }
@@ -244,8 +246,8 @@ impl Range {
         let from = if above { "above" } else { "from" };
         place.require(
             inside,
-            value,
-            format_args!("a number {from} {minimum} to {maximum}"),
+            &value,
+            &format_args!("a number {from} {minimum} to {maximum}"),
         )
     }
 }
@@ -272,8 +274,8 @@ impl Place {
     fn require(
         &self,
         holds: bool,
-        given: impl ToString,
-        allowed: impl ToString,
+        given: &dyn Display,
+        allowed: &dyn Display,
     ) -> Result<(), InvalidValue> {
         if holds {
             return Ok(());

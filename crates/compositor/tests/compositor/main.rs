@@ -2,6 +2,8 @@
 //!
 //! They are one program, so that it is linked once.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 mod downscaling;
 mod goldens;
 mod reference;

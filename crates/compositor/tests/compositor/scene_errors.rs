@@ -314,6 +314,14 @@ fn a_scene_reads_as_it_was_written() {
 }
 
 #[test]
+fn the_documented_example_is_a_scene() {
+    let page = include_str!("../../../../docs/scene.md");
+    let (_, example) = page.split_once("```json\n").unwrap();
+    let (example, _) = example.split_once("```").unwrap();
+    assert_eq!(Scene::from_json(example).unwrap().layers.len(), 3);
+}
+
+#[test]
 fn a_file_that_cannot_be_read_is_named() {
     let folder = tempfile::tempdir().unwrap();
     let missing = folder.path().join("missing.json");
