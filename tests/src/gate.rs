@@ -1,77 +1,106 @@
-//! Holds the GPU at a submission until a test lets it go on.
+//! Holds the GPU until a test lets it go on.
 
-#![allow(unsafe_code)]
+use framefence::{Gpu, PaintContext, Painter, PainterError, wgpu};
 
-use ash::vk;
-use framefence::wgpu::hal::api::Vulkan;
-use framefence::{Gpu, wgpu};
+use crate::{Pattern, SharedMemory};
 
-/// Keeps one submission waiting on the GPU, so that a test can act while it is in flight, however
-/// fast the GPU is. Dropping the gate lets the submission go on.
+/// Keeps commands waiting on the GPU, so that a test can act while a frame is in flight, however
+/// fast the GPU is. Dropping the gate opens it.
+///
+/// The wait is a shader that reads a word of shared memory until the CPU has written it. (A
+/// semaphore that the CPU signals would be kinder, but Debian's validation layer loses track of
+/// those; and what is submitted behind a submission that waits blocks in lavapipe.)
 #[derive(Debug)]
 pub struct Gate {
-    gpu: Gpu,
-    semaphore: vk::Semaphore,
+    is_open: SharedMemory,
+    pipeline: wgpu::ComputePipeline,
+    bindings: wgpu::BindGroup,
+}
+
+/// Draws the [`Pattern`], once the gate is open.
+#[derive(Debug)]
+pub struct GatedPattern {
+    pattern: Pattern,
+    pipeline: wgpu::ComputePipeline,
+    bindings: wgpu::BindGroup,
 }
 
 impl Gate {
-    /// Keeps the next submission on the device's queue waiting, whosever it is.
-    ///
-    /// # Panics
-    ///
-    /// If the device is not a Vulkan device or the driver refuses a timeline semaphore.
+    /// A closed gate.
     #[must_use]
-    pub fn before_next_submission(gpu: &Gpu) -> Self {
-        let mut kind = vk::SemaphoreTypeCreateInfo::default()
-            .semaphore_type(vk::SemaphoreType::TIMELINE)
-            .initial_value(0);
-        let info = vk::SemaphoreCreateInfo::default().push_next(&mut kind);
-        // SAFETY: the device is alive, and the engine, whose fences are timelines, runs on it.
-        let semaphore = unsafe { raw_device(gpu).create_semaphore(&info, None) }
-            .expect("the driver makes timeline semaphores");
-        // SAFETY: the guard is dropped before anything is submitted or destroyed.
-        let queue = unsafe { gpu.queue().as_hal::<Vulkan>() };
-        queue.expect("the tests run on Vulkan").add_wait_semaphore(
-            semaphore,
-            Some(1),
-            vk::PipelineStageFlags::ALL_COMMANDS,
-        );
+    pub fn closed(gpu: &Gpu) -> Self {
+        let device = gpu.device();
+        let is_open = SharedMemory::new(gpu, 1, 0, wgpu::BufferUsages::STORAGE);
+        let module = device.create_shader_module(wgpu::include_wgsl!("gate.wgsl"));
+        let pipeline = device.create_compute_pipeline(&wgpu::ComputePipelineDescriptor {
+            label: Some("gate"),
+            layout: None,
+            module: &module,
+            entry_point: Some("wait"),
+            compilation_options: wgpu::PipelineCompilationOptions::default(),
+            cache: None,
+        });
+        let bindings = device.create_bind_group(&wgpu::BindGroupDescriptor {
+            label: Some("gate"),
+            layout: &pipeline.get_bind_group_layout(0),
+            entries: &[wgpu::BindGroupEntry {
+                binding: 0,
+                resource: is_open.buffer().as_entire_binding(),
+            }],
+        });
         Self {
-            gpu: gpu.clone(),
-            semaphore,
+            is_open,
+            pipeline,
+            bindings,
         }
     }
 
-    /// Lets the submission go on.
+    /// A painter whose frames wait on the GPU until the gate is open.
+    #[must_use]
+    pub fn painter(&self) -> GatedPattern {
+        GatedPattern {
+            pattern: Pattern::default(),
+            pipeline: self.pipeline.clone(),
+            bindings: self.bindings.clone(),
+        }
+    }
+
+    /// Commands that wait on the GPU until the gate is open.
+    #[must_use]
+    pub fn commands(&self, gpu: &Gpu) -> wgpu::CommandBuffer {
+        let mut encoder = gpu.device().create_command_encoder(&Default::default());
+        wait(&mut encoder, &self.pipeline, &self.bindings);
+        encoder.finish()
+    }
+
+    /// Lets what waits go on.
     pub fn open(self) {}
 }
 
 impl Drop for Gate {
     fn drop(&mut self) {
-        let device = raw_device(&self.gpu);
-        // SAFETY: the guard is dropped before anything is submitted or destroyed.
-        let queue = unsafe { self.gpu.queue().as_hal::<Vulkan>() };
-        if let Some(queue) = queue {
-            // Nothing was submitted: the wait must not reach a later submission.
-            queue.remove_wait_semaphore(self.semaphore);
-        }
-        let signal = vk::SemaphoreSignalInfo::default()
-            .semaphore(self.semaphore)
-            .value(1);
-        // SAFETY: the semaphore is a timeline at 0, and nothing else signals it.
-        let signalled = unsafe { device.signal_semaphore(&signal) };
-        // The submission must have let go of the semaphore before it is destroyed.
-        let idle = self.gpu.device().poll(wgpu::PollType::wait_indefinitely());
-        if signalled.is_ok() && idle.is_ok() {
-            // SAFETY: every submission is done, so none waits for the semaphore.
-            unsafe { device.destroy_semaphore(self.semaphore, None) };
-        }
+        self.is_open.write_first(1);
     }
 }
 
-/// The device's function table.
-fn raw_device(gpu: &Gpu) -> ash::Device {
-    // SAFETY: the guard is only used to copy the function table.
-    let hal = unsafe { gpu.device().as_hal::<Vulkan>() };
-    hal.expect("the tests run on Vulkan").raw_device().clone()
+impl Painter for GatedPattern {
+    fn overwrites_targets(&self) -> bool {
+        true
+    }
+
+    fn paint(&mut self, context: &mut PaintContext<'_>) -> Result<(), PainterError> {
+        wait(context.encoder, &self.pipeline, &self.bindings);
+        self.pattern.paint(context)
+    }
+}
+
+fn wait(
+    encoder: &mut wgpu::CommandEncoder,
+    pipeline: &wgpu::ComputePipeline,
+    bindings: &wgpu::BindGroup,
+) {
+    let mut pass = encoder.begin_compute_pass(&Default::default());
+    pass.set_pipeline(pipeline);
+    pass.set_bind_group(0, bindings, &[]);
+    pass.dispatch_workgroups(1, 1, 1);
 }

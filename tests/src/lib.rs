@@ -4,11 +4,13 @@
 mod gate;
 mod host;
 mod pattern;
+mod shared_memory;
 mod validation;
 mod watchdog;
 
-pub use gate::Gate;
+pub use gate::{Gate, GatedPattern};
 pub use host::Host;
 pub use pattern::Pattern;
+pub use shared_memory::SharedMemory;
 pub use validation::{allowed_messages, gpu, gpu_with, validation_messages};
 pub use watchdog::within;

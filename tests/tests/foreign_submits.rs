@@ -1,29 +1,24 @@
 //! A host that submits to the same queue carries signals away: the race that the engine's proof
 //! closes is shown to lose without it.
 
-#![allow(unsafe_code)]
-
 use std::iter;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
-use ash::vk;
 use framefence::fence::testing::set_proof_required;
-use framefence::wgpu::hal::api::Vulkan;
-use framefence::wgpu::hal::vulkan::Buffer as HalBuffer;
 use framefence::{FrameRequest, Gpu, Plane, Renderer, RendererOptions, Size, Time, wgpu};
-use framefence_tests::{Pattern, gpu, validation_messages, within};
+use framefence_tests::{Pattern, SharedMemory, gpu, validation_messages, within};
 
 /// A width whose rows need no padding.
 const SIZE: Size = Size::new(64, 8);
-const BYTES: u64 = SIZE.width as u64 * SIZE.height as u64 * 4;
+const PIXELS: usize = SIZE.width as usize * SIZE.height as usize;
 const FRAMES: u64 = 100;
 /// Rounds that every pixel runs, so that a wait that ends early finds the frame unfinished.
 const ITERATIONS: u32 = 10_000;
 /// What the memory holds before the GPU writes it; no pixel of the pattern has these bytes.
-const POISON: u8 = 0xA5;
+const POISON: u32 = 0xA5A5_A5A5;
 const TIMEOUT: Duration = Duration::from_secs(60);
 const WATCHDOG: Duration = Duration::from_secs(300);
 
@@ -111,7 +106,9 @@ impl Drop for Over<'_> {
 fn wrong_frames(gpu: &Gpu, before_submit: impl Fn()) -> u64 {
     let mut painter = Pattern::slow(ITERATIONS);
     // Each frame has memory of its own, so that none is touched while the GPU may still write it.
-    let memory: Vec<_> = (0..FRAMES).map(|_| SharedMemory::new(gpu)).collect();
+    let memory: Vec<_> = (0..FRAMES)
+        .map(|_| SharedMemory::new(gpu, PIXELS, POISON, wgpu::BufferUsages::COPY_DST))
+        .collect();
     let target = gpu.device().create_texture(&wgpu::TextureDescriptor {
         label: Some("drawn slowly"),
         size: wgpu::Extent3d {
@@ -132,7 +129,7 @@ fn wrong_frames(gpu: &Gpu, before_submit: impl Fn()) -> u64 {
         let mut encoder = gpu.device().create_command_encoder(&Default::default());
         let place = (&view, target.format());
         painter.draw(gpu.device(), &mut encoder, place, [0, 0], number);
-        memory.copy_from(&mut encoder, &target);
+        copy(&mut encoder, &target, memory.buffer());
         let commands = iter::once_with(|| {
             before_submit();
             encoder.finish()
@@ -152,90 +149,17 @@ fn wrong_frames(gpu: &Gpu, before_submit: impl Fn()) -> u64 {
     wrong
 }
 
-/// Memory of the device that the CPU has mapped all the time, without wgpu's knowledge.
-struct SharedMemory {
-    /// Owns the memory: as long as it lives, `mapped` points to `BYTES` bytes.
-    buffer: wgpu::Buffer,
-    mapped: *mut u8,
-}
-
-impl SharedMemory {
-    /// Poisoned memory.
-    fn new(gpu: &Gpu) -> Self {
-        // SAFETY: the guard lives until the end of this function, and through it only objects that
-        // were made here are freed.
-        let hal = unsafe { gpu.device().as_hal::<Vulkan>() }.expect("the tests run on Vulkan");
-        let device = hal.raw_device();
-        let info = vk::BufferCreateInfo::default()
-            .size(BYTES)
-            .usage(vk::BufferUsageFlags::TRANSFER_DST);
-        // SAFETY: the device is alive and the usage is plain.
-        let raw = unsafe { device.create_buffer(&info, None) }.expect("a small buffer");
-        // SAFETY: the buffer was made from this device.
-        let needs = unsafe { device.get_buffer_memory_requirements(raw) };
-        let instance = hal.shared_instance().raw_instance();
-        // SAFETY: the physical device was enumerated from this instance.
-        let types =
-            unsafe { instance.get_physical_device_memory_properties(hal.raw_physical_device()) };
-        let wanted = vk::MemoryPropertyFlags::HOST_VISIBLE | vk::MemoryPropertyFlags::HOST_COHERENT;
-        let memory_type = (0..)
-            .zip(types.memory_types_as_slice())
-            .find(|(index, kind)| {
-                needs.memory_type_bits & (1 << index) != 0 && kind.property_flags.contains(wanted)
-            })
-            .map(|(index, _)| index)
-            .expect("Vulkan promises a memory type that is visible to the host and coherent");
-        let allocation = vk::MemoryAllocateInfo::default()
-            .allocation_size(needs.size)
-            .memory_type_index(memory_type);
-        // SAFETY: the type is one of the device's.
-        let memory = unsafe { device.allocate_memory(&allocation, None) }.expect("a little memory");
-        // SAFETY: the memory is of the size and a type that the buffer needs, and nothing else
-        // lies in it.
-        unsafe { device.bind_buffer_memory(raw, memory, 0) }.expect("the memory fits the buffer");
-        let all = (vk::WHOLE_SIZE, vk::MemoryMapFlags::empty());
-        // SAFETY: the memory is visible to the host and not mapped yet.
-        let mapped = unsafe { device.map_memory(memory, 0, all.0, all.1) }.expect("mapped memory");
-        let mapped = mapped.cast::<u8>();
-        // SAFETY: `mapped` points to at least `BYTES` bytes, and the GPU does not know of them yet.
-        unsafe { mapped.write_bytes(POISON, BYTES as usize) };
-        // SAFETY: buffer and memory are ours alone until the wgpu buffer is gone.
-        let hal_buffer = unsafe { HalBuffer::from_raw_managed(raw, memory, 0, BYTES) };
-        let descriptor = wgpu::BufferDescriptor {
-            label: Some("readable at any time"),
-            size: BYTES,
-            usage: wgpu::BufferUsages::COPY_DST,
-            mapped_at_creation: false,
-        };
-        drop(hal);
-        let device = gpu.device();
-        // SAFETY: it was made from this device, of this size and usage, and is poisoned throughout.
-        let buffer = unsafe { device.create_buffer_from_hal::<Vulkan>(hal_buffer, &descriptor) };
-        Self { buffer, mapped }
-    }
-
-    fn copy_from(&self, encoder: &mut wgpu::CommandEncoder, texture: &wgpu::Texture) {
-        encoder.copy_texture_to_buffer(
-            texture.as_image_copy(),
-            wgpu::TexelCopyBufferInfo {
-                buffer: &self.buffer,
-                layout: wgpu::TexelCopyBufferLayout {
-                    offset: 0,
-                    bytes_per_row: Some(SIZE.width * 4),
-                    rows_per_image: None,
-                },
+fn copy(encoder: &mut wgpu::CommandEncoder, texture: &wgpu::Texture, buffer: &wgpu::Buffer) {
+    encoder.copy_texture_to_buffer(
+        texture.as_image_copy(),
+        wgpu::TexelCopyBufferInfo {
+            buffer,
+            layout: wgpu::TexelCopyBufferLayout {
+                offset: 0,
+                bytes_per_row: Some(SIZE.width * 4),
+                rows_per_image: None,
             },
-            texture.size(),
-        );
-    }
-
-    /// What is there now, whether or not the GPU is still at work on it.
-    fn read(&self) -> Vec<u8> {
-        let byte = |index| {
-            // SAFETY: `mapped` points to `BYTES` initialised bytes. The GPU may write them at the
-            // same time, which is what the test is about: a volatile read takes what is there.
-            unsafe { self.mapped.add(index).read_volatile() }
-        };
-        (0..BYTES as usize).map(byte).collect()
-    }
+        },
+        texture.size(),
+    );
 }
