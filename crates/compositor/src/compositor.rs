@@ -12,9 +12,8 @@ use crate::pipelines::{ContentShader, LayerShader, PipelineKey, Pipelines, TARGE
 use crate::placement::{CanvasFit, LayerGeometry};
 use crate::scene::{Content, Layer, Scene};
 use crate::texture::{ImageTexture, TextureBindings};
-use crate::uniforms::{
-    GradientUniforms, ImageUniforms, LayerUniforms, SolidUniforms, UniformBuffer,
-};
+use crate::uniform_buffer::UniformBuffer;
+use crate::uniforms::{GradientUniforms, ImageUniforms, LayerUniforms, SolidUniforms};
 use crate::validate::InvalidValue;
 
 /// Draws a [`Scene`] into targets of the formats `Rgba8Unorm` and `Bgra8Unorm`.
@@ -278,8 +277,6 @@ impl Painter for Compositor {
     ///
     /// [`PaintError`], if there are targets that the compositor cannot draw into.
     fn paint(&mut self, context: &mut PaintContext<'_>) -> Result<(), PainterError> {
-        let _span =
-            tracing::trace_span!("compositor.paint", number = context.view.number).entered();
         check_targets(&context.targets)?;
         self.plan(context.gpu, &context.view);
         for target in context.targets.colors {

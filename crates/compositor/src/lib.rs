@@ -38,6 +38,7 @@ mod pipelines;
 mod placement;
 mod scene;
 mod texture;
+mod uniform_buffer;
 mod uniforms;
 mod validate;
 

@@ -125,9 +125,12 @@ impl FrameBox {
         }
     }
 
-    /// The pixels of the target that the box touches; `None` if there are none.
+    /// The pixels of the target that the box touches; `None` if there are none, or if the box is
+    /// so thin that it changes none of them.
     pub(crate) fn bounds_in(&self, view: &FrameView) -> Option<Bounds> {
-        if self.size.min_element() == 0.0 {
+        // It covers less of any pixel than a fiftieth of an 8-bit step, and its inverse stays small.
+        const THINNEST: f64 = 5e-5;
+        if self.size.min_element() < THINNEST {
             return None;
         }
         let half = self.rotation.abs() * self.size / 2.0;

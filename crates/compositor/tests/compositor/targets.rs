@@ -4,14 +4,14 @@ use std::fs;
 use std::path::Path;
 
 use framefence::{
-    FrameError, FrameRequest, OutputFormat, Region, Renderer, RendererOptions, Size, Time,
+    FrameError, FrameRequest, OutputFormat, Outputs, Region, Renderer, RendererOptions, Size, Time,
 };
 use framefence_compositor::{
     Color, Compositor, CompositorError, ImageProblem, LoadImageError, PaintError, Scene,
 };
 use image::{Rgba, RgbaImage};
 
-use crate::render::{at, gpu, picture, render, render_at, render_region, scene, solid};
+use crate::render::{at, gpu, picture, render, render_at, render_region, scaled, scene, solid};
 use crate::scene_errors::message;
 
 fn one_color() -> Scene {
@@ -37,6 +37,45 @@ fn channels_follow_the_format() {
                 assert_eq!(pixel, expected, "{format}");
             }
         }
+    }
+}
+
+#[test]
+fn every_colour_target_shows_the_scene() {
+    let mut compositor = Compositor::new(gpu(), one_color(), "").unwrap();
+    let renderer = Renderer::new(gpu(), RendererOptions::default()).unwrap();
+    let mut request = FrameRequest::new(0, Time::ZERO, Size::new(4, 2));
+    request.outputs = Outputs::colors([OutputFormat::Bgra8, OutputFormat::Rgba8]);
+    let frame = renderer
+        .submit_now(&mut compositor, &request)
+        .unwrap()
+        .wait()
+        .unwrap();
+    let first_pixels: Vec<_> = frame
+        .images()
+        .iter()
+        .map(|image| &image.plane().row(1)[..4])
+        .collect();
+    assert_eq!(first_pixels, [[30, 20, 10, 255], [10, 20, 30, 255]]);
+}
+
+/// Thinner than anything that 8 bits can show, a layer leaves the pixels as they are.
+#[test]
+fn layers_without_extent_leave_no_trace() {
+    let folder = tempfile::tempdir().unwrap();
+    RgbaImage::from_pixel(4, 4, Rgba([255; 4]))
+        .save(folder.path().join("white.png"))
+        .unwrap();
+    for scale in [0.0, 1e-300, 1e-9] {
+        let layers = vec![
+            solid(4.0, 2.0, Color::rgb(10, 20, 30)),
+            scaled(scale, 1.0, picture("white.png")),
+        ];
+        let frame = render_at(&scene(4, 2, layers), folder.path(), Time::ZERO);
+        assert!(
+            frame.pixels().all(|pixel| pixel.0 == [10, 20, 30, 255]),
+            "{scale}"
+        );
     }
 }
 
