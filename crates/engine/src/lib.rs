@@ -24,6 +24,7 @@
 #![forbid(unsafe_code)]
 
 mod gpu;
+mod paint;
 mod painter;
 mod renderer;
 mod request;

@@ -1,6 +1,5 @@
 //! Takes frames on, has them painted and submitted on a thread of its own, and delivers them.
 
-use std::any::Any;
 use std::collections::VecDeque;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -8,19 +7,16 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Instant;
 
-use framefence_fence::{Done, Proof, SubmitError, capture_errors};
-use framefence_pixel::OutputFormat;
-use framefence_pool::Lease;
+use framefence_fence::{Done, Proof, SubmitError, capture_errors, deadline_after};
 use framefence_readback::{
     Frame, FrameError, FrameMemory, FrameTicket, Image, PendingFrame, Stage, StagingLayout,
-    StagingRing, Target, TargetDescriptor, TargetPool, Timings, pending_frame, target_format,
+    StagingRing, TargetPool, Timings, pending_frame,
 };
 
 use crate::Gpu;
-use crate::painter::{
-    ColorTarget, FrameView, PaintContext, Painter, PainterError, Readiness, Targets, TimeSpan,
-};
-use crate::request::{FrameRequest, RequestError, WhenMissing};
+use crate::paint::{Painted, paint};
+use crate::painter::Painter;
+use crate::request::{FrameRequest, RequestError};
 use crate::stats::{Recorder, Stats};
 
 /// Renders frames on one [`Gpu`]: owns render targets, staging memory and the thread that paints
@@ -249,10 +245,10 @@ impl Shared {
     ) -> Result<(PendingFrame, Flight), RequestError> {
         request.check(&self.gpu)?;
         let asked = Instant::now();
-        let deadline = asked
-            + request
-                .timeout
-                .unwrap_or_else(|| self.gpu.default_timeout());
+        let timeout = request
+            .timeout
+            .unwrap_or_else(|| self.gpu.default_timeout());
+        let deadline = deadline_after(timeout);
         let mut jobs = self.lock_jobs();
         while jobs.in_flight >= self.depth {
             let left = deadline.saturating_duration_since(Instant::now());
@@ -294,7 +290,8 @@ impl Shared {
 
         let started = Instant::now();
         ticket.enter(Stage::Paint);
-        let painted = tracing::debug_span!("paint").in_scope(|| self.paint(painter, request));
+        let painted = tracing::debug_span!("paint")
+            .in_scope(|| paint(&self.gpu, &self.targets, painter, request));
         timings.paint = started.elapsed();
         match painted {
             Ok(painted) => {
@@ -303,88 +300,6 @@ impl Shared {
             }
             Err(error) => flight.end(Err(error)),
         }
-    }
-
-    /// Has the frame's commands recorded.
-    fn paint(
-        &self,
-        painter: &mut dyn Painter,
-        request: &FrameRequest,
-    ) -> Result<Painted, FrameError> {
-        let (painted, error) = capture_errors(self.gpu.device(), || {
-            self.prepare(painter, request)?;
-            self.record(painter, request)
-        });
-        match (painted, error) {
-            // A painter's own error says more than what wgpu thought of its last call.
-            (Ok(_), Some(error)) => Err(FrameError::Rejected {
-                reason: error.to_string(),
-            }),
-            (painted, _) => painted,
-        }
-    }
-
-    fn prepare(&self, painter: &mut dyn Painter, request: &FrameRequest) -> Result<(), FrameError> {
-        let span = TimeSpan {
-            start: request.time,
-            end: request.time,
-        };
-        match guard(|| painter.prepare(&self.gpu, span))? {
-            Readiness::Missing(missing) if request.when_missing == WhenMissing::Fail => {
-                Err(FrameError::NotReady { missing })
-            }
-            Readiness::Missing(_) | Readiness::Ready => Ok(()),
-        }
-    }
-
-    fn record(
-        &self,
-        painter: &mut dyn Painter,
-        request: &FrameRequest,
-    ) -> Result<Painted, FrameError> {
-        let size = request.region.size;
-        let mut leases = Vec::with_capacity(request.outputs.colors.len());
-        let mut colors = Vec::with_capacity(request.outputs.colors.len());
-        for &output in &request.outputs.colors {
-            let format = output_target(output)?;
-            let target = self.targets.acquire(TargetDescriptor { size, format });
-            colors.push(ColorTarget {
-                view: target.view.clone(),
-                format,
-                output,
-            });
-            leases.push(target);
-        }
-        let label = wgpu::CommandEncoderDescriptor {
-            label: Some("framefence frame"),
-        };
-        let mut encoder = self.gpu.device().create_command_encoder(&label);
-        if !painter.overwrites_targets() {
-            clear(&mut encoder, &colors);
-        }
-        let mut context = PaintContext {
-            gpu: &self.gpu,
-            encoder: &mut encoder,
-            view: FrameView {
-                number: request.number,
-                time: request.time,
-                full_size: request.size,
-                region: request.region,
-                scale: request.scale,
-                tile_origin: [request.region.x, request.region.y],
-                target_size: size,
-            },
-            targets: Targets {
-                colors: &colors,
-                depth: None,
-                ids: None,
-            },
-        };
-        guard(|| painter.paint(&mut context))?;
-        Ok(Painted {
-            encoder,
-            targets: leases,
-        })
     }
 
     /// Adds the readback to a painted frame and submits it.
@@ -506,12 +421,6 @@ impl std::fmt::Debug for Shared {
     }
 }
 
-/// A frame's commands without their readback, and the targets that they draw into.
-struct Painted {
-    encoder: wgpu::CommandEncoder,
-    targets: Vec<Lease<TargetDescriptor, Target>>,
-}
-
 /// A frame between request and delivery.
 struct Flight {
     /// Present until the frame ends.
@@ -555,89 +464,6 @@ impl Drop for Room {
     }
 }
 
-impl FrameRequest {
-    /// Whether a renderer on `gpu` can do what is asked.
-    fn check(&self, gpu: &Gpu) -> Result<(), RequestError> {
-        let limits = gpu.device().limits();
-        let Self {
-            size,
-            region,
-            outputs,
-            ..
-        } = self;
-        if size.is_empty() {
-            return Err(RequestError::Empty { size: *size });
-        }
-        if !region.is_within(*size) {
-            return Err(RequestError::Region {
-                region: *region,
-                size: *size,
-            });
-        }
-        let limit = limits.max_texture_dimension_2d;
-        if region.size.width > limit || region.size.height > limit {
-            return Err(RequestError::TooLarge {
-                size: region.size,
-                limit,
-            });
-        }
-        if self.scale != 1.0 {
-            return Err(RequestError::Unsupported {
-                what: "a scale other than 1",
-            });
-        }
-        if outputs.depth || outputs.ids {
-            return Err(RequestError::Unsupported {
-                what: "depth and id outputs",
-            });
-        }
-        self.check_outputs(gpu, &limits)
-    }
-
-    fn check_outputs(&self, gpu: &Gpu, limits: &wgpu::Limits) -> Result<(), RequestError> {
-        let formats = &self.outputs.colors;
-        if formats.is_empty() || formats.len() > limits.max_color_attachments as usize {
-            let limit = limits.max_color_attachments;
-            return Err(RequestError::OutputCount {
-                given: formats.len(),
-                limit,
-            });
-        }
-        let mut needed = 0_u32;
-        for &format in formats {
-            let drawable = target_format(format).filter(|target| {
-                let features = target.guaranteed_format_features(gpu.device().features());
-                features
-                    .allowed_usages
-                    .contains(wgpu::TextureUsages::RENDER_ATTACHMENT)
-            });
-            let Some(target) = drawable else {
-                return Err(RequestError::Format {
-                    format,
-                    nearest: OutputFormat::Rgba8,
-                });
-            };
-            // As WebGPU counts attachment bytes: each format at its alignment.
-            let alignment = target.target_component_alignment().unwrap_or(1);
-            let cost = target.target_pixel_byte_cost().unwrap_or(0);
-            needed = needed.next_multiple_of(alignment) + cost;
-        }
-        let limit = limits.max_color_attachment_bytes_per_sample;
-        if needed > limit {
-            return Err(RequestError::OutputBytes { needed, limit });
-        }
-        let layout = StagingLayout::new(self.region.size, formats.iter().copied());
-        let (needed_bytes, limit_bytes) = (layout.total_bytes(), limits.max_buffer_size);
-        if needed_bytes > limit_bytes {
-            return Err(RequestError::TooManyBytes {
-                needed_bytes,
-                limit_bytes,
-            });
-        }
-        Ok(())
-    }
-}
-
 /// What a frame ends with whose submission was not made or was lost.
 fn submit_failed(error: SubmitError, ticket: &FrameTicket) -> FrameError {
     match error {
@@ -647,49 +473,4 @@ fn submit_failed(error: SubmitError, ticket: &FrameTicket) -> FrameError {
             reason: refused.to_string(),
         },
     }
-}
-
-/// The texture format of an output whose request was checked.
-fn output_target(output: OutputFormat) -> Result<wgpu::TextureFormat, FrameError> {
-    let reason = || format!("{output} has no render target");
-    target_format(output).ok_or_else(|| FrameError::Rejected { reason: reason() })
-}
-
-/// Clears every target to transparent black.
-fn clear(encoder: &mut wgpu::CommandEncoder, colors: &[ColorTarget]) {
-    let attachments: Vec<_> = colors
-        .iter()
-        .map(|color| {
-            Some(wgpu::RenderPassColorAttachment {
-                view: &color.view,
-                depth_slice: None,
-                resolve_target: None,
-                ops: wgpu::Operations {
-                    load: wgpu::LoadOp::Clear(wgpu::Color::TRANSPARENT),
-                    store: wgpu::StoreOp::Store,
-                },
-            })
-        })
-        .collect();
-    encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
-        label: Some("framefence clear"),
-        color_attachments: &attachments,
-        ..Default::default()
-    });
-}
-
-/// Calls a painter; a panic in it ends its frame, not the engine's thread.
-fn guard<R>(call: impl FnOnce() -> Result<R, PainterError>) -> Result<R, FrameError> {
-    match catch_unwind(AssertUnwindSafe(call)) {
-        Ok(result) => result.map_err(|source| FrameError::Painter { source }),
-        Err(panic) => Err(FrameError::PainterPanicked {
-            message: panic_message(&*panic),
-        }),
-    }
-}
-
-fn panic_message(panic: &(dyn Any + Send)) -> String {
-    let text = panic.downcast_ref::<&str>().copied();
-    let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
-    text.unwrap_or("a payload that is no text").to_owned()
 }

@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use framefence_pixel::{OutputFormat, Size};
-use framefence_readback::{Region, Time};
+use framefence_readback::{Region, StagingLayout, Time, target_format};
+
+use crate::Gpu;
 
 /// One frame to be rendered: which, how large, and in which formats.
 #[derive(Clone, Debug, PartialEq)]
@@ -85,6 +87,89 @@ impl FrameRequest {
     pub fn with_timeout(mut self, timeout: Duration) -> Self {
         self.timeout = Some(timeout);
         self
+    }
+}
+
+impl FrameRequest {
+    /// Whether a renderer on `gpu` can do what is asked.
+    pub(crate) fn check(&self, gpu: &Gpu) -> Result<(), RequestError> {
+        let limits = gpu.device().limits();
+        let Self {
+            size,
+            region,
+            outputs,
+            ..
+        } = self;
+        if size.is_empty() {
+            return Err(RequestError::Empty { size: *size });
+        }
+        if !region.is_within(*size) {
+            return Err(RequestError::Region {
+                region: *region,
+                size: *size,
+            });
+        }
+        let limit = limits.max_texture_dimension_2d;
+        if region.size.width > limit || region.size.height > limit {
+            return Err(RequestError::TooLarge {
+                size: region.size,
+                limit,
+            });
+        }
+        if self.scale != 1.0 {
+            return Err(RequestError::Unsupported {
+                what: "a scale other than 1",
+            });
+        }
+        if outputs.depth || outputs.ids {
+            return Err(RequestError::Unsupported {
+                what: "depth and id outputs",
+            });
+        }
+        self.check_outputs(gpu, &limits)
+    }
+
+    fn check_outputs(&self, gpu: &Gpu, limits: &wgpu::Limits) -> Result<(), RequestError> {
+        let formats = &self.outputs.colors;
+        if formats.is_empty() || formats.len() > limits.max_color_attachments as usize {
+            let limit = limits.max_color_attachments;
+            return Err(RequestError::OutputCount {
+                given: formats.len(),
+                limit,
+            });
+        }
+        let mut needed = 0_u32;
+        for &format in formats {
+            let drawable = target_format(format).filter(|target| {
+                let features = target.guaranteed_format_features(gpu.device().features());
+                features
+                    .allowed_usages
+                    .contains(wgpu::TextureUsages::RENDER_ATTACHMENT)
+            });
+            let Some(target) = drawable else {
+                return Err(RequestError::Format {
+                    format,
+                    nearest: OutputFormat::Rgba8,
+                });
+            };
+            // As WebGPU counts attachment bytes: each format at its alignment.
+            let alignment = target.target_component_alignment().unwrap_or(1);
+            let cost = target.target_pixel_byte_cost().unwrap_or(0);
+            needed = needed.next_multiple_of(alignment) + cost;
+        }
+        let limit = limits.max_color_attachment_bytes_per_sample;
+        if needed > limit {
+            return Err(RequestError::OutputBytes { needed, limit });
+        }
+        let layout = StagingLayout::new(self.region.size, formats.iter().copied());
+        let (needed_bytes, limit_bytes) = (layout.total_bytes(), limits.max_buffer_size);
+        if needed_bytes > limit_bytes {
+            return Err(RequestError::TooManyBytes {
+                needed_bytes,
+                limit_bytes,
+            });
+        }
+        Ok(())
     }
 }
 

@@ -14,6 +14,12 @@ pub trait FrameSink: Send {
     /// What a finished sink says it has made.
     type Output;
 
+    /// The number of frames that the sink has a use for, if it is limited: rendering more would be
+    /// in vain.
+    fn frame_limit(&self) -> Option<u64> {
+        None
+    }
+
     /// Takes the next frame. Its memory is lent for the length of the call; a sink that needs it
     /// longer copies it.
     ///

@@ -3,7 +3,7 @@
 use std::future::poll_fn;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use crate::timer;
 
@@ -28,6 +28,14 @@ enum State<T> {
 /// The deadline came before the value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Expired;
+
+/// The instant `timeout` from now; a timeout beyond what an [`Instant`] can hold is 30 years.
+#[must_use]
+pub fn deadline_after(timeout: Duration) -> Instant {
+    const FOREVER: Duration = Duration::from_secs(30 * 365 * 24 * 60 * 60);
+    let now = Instant::now();
+    now.checked_add(timeout).unwrap_or_else(|| now + FOREVER)
+}
 
 impl<T> Completion<T> {
     /// A completion that waits for its value.
@@ -150,11 +158,9 @@ impl<T> Default for Completion<T> {
 
 #[cfg(test)]
 mod tests {
+    use super::*;
     use std::sync::Arc;
     use std::thread;
-    use std::time::Duration;
-
-    use super::*;
 
     #[test]
     fn the_first_value_wins_and_is_taken_once() {

@@ -23,23 +23,26 @@
 //! submits to or polls the device at that moment, with no lock held; they are short.
 
 mod completion;
-mod device_queue;
 mod error;
 mod polled;
 mod probe;
+mod queue;
 mod scope;
+mod shared;
 mod slots;
+mod submission_fence;
 mod timer;
 mod vulkan;
 mod watch;
 
-pub use completion::{Completion, Expired};
-pub use device_queue::{Done, FenceBackend, FencedQueue, Proof, QueueReport, SubmissionFence};
+pub use completion::{Completion, Expired, deadline_after};
 pub use error::{OpenFenceError, SubmissionLost, SubmitError, WaitError};
+pub use queue::{Done, FenceBackend, FencedQueue, Proof, QueueReport};
 pub use scope::capture_errors;
+pub use submission_fence::SubmissionFence;
 
 /// Switches that only tests use.
 #[doc(hidden)]
 pub mod testing {
-    pub use crate::device_queue::set_proof_required;
+    pub use crate::queue::set_proof_required;
 }

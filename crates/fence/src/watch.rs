@@ -6,7 +6,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
-use crate::device_queue::{Done, Shared, Ticket};
+use crate::queue::Done;
+use crate::shared::{Shared, Ticket};
 use crate::slots::DriverSlot;
 use crate::{SubmissionLost, SubmitError};
 
@@ -167,7 +168,7 @@ impl Watch {
 }
 
 fn run(shared: &Shared) {
-    while let Some(ticket) = shared.watch().next() {
+    while let Some(ticket) = shared.watch.next() {
         let waited = tracing::trace_span!("gpu_wait").in_scope(|| shared.wait(&ticket));
         let reached = match waited {
             Ok(reached) => reached,
@@ -176,7 +177,7 @@ fn run(shared: &Shared) {
                 continue;
             }
         };
-        let done = shared.watch().take_reached(reached);
+        let done = shared.watch.take_reached(reached);
         // Triage runs callbacks of the host too; a panic in one must not end every wait to come.
         let triage = tracing::trace_span!("triage");
         if catch_unwind(AssertUnwindSafe(|| triage.in_scope(|| shared.triage()))).is_err() {
@@ -214,7 +215,7 @@ fn settle(shared: &Shared, watched: Watched) {
                     submission,
                     rearmed: true,
                 };
-                shared.watch().push(ticket.value, watched);
+                shared.watch.push(ticket.value, watched);
             }
             Err(lost) => submission.finish(Err(lost)),
         }

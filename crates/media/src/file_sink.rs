@@ -56,22 +56,20 @@ impl FileSink {
             })
         }
     }
-
-    /// The number of frames that the sink has a use for, if it is limited: rendering more would be
-    /// in vain.
-    #[must_use]
-    pub fn frame_limit(&self) -> Option<u64> {
-        match self {
-            Self::Png(_) => Some(1),
-            Self::PngSequence(_) | Self::Y4m(_) => None,
-        }
-    }
 }
 
 impl FrameSink for FileSink {
     type Error = WriteError;
     /// The paths of the files written.
     type Output = Vec<PathBuf>;
+
+    fn frame_limit(&self) -> Option<u64> {
+        match self {
+            Self::Png(sink) => sink.frame_limit(),
+            Self::PngSequence(sink) => sink.frame_limit(),
+            Self::Y4m(sink) => sink.frame_limit(),
+        }
+    }
 
     fn write(&mut self, frame: &Frame) -> Result<(), WriteError> {
         match self {

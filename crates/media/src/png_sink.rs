@@ -52,6 +52,10 @@ impl FrameSink for PngSink {
     /// The path of the file.
     type Output = PathBuf;
 
+    fn frame_limit(&self) -> Option<u64> {
+        Some(1)
+    }
+
     fn write(&mut self, frame: &Frame) -> Result<(), WriteError> {
         if self.file.is_whole() {
             return Ok(());

@@ -4,6 +4,7 @@ use std::error::Error;
 use std::fs;
 use std::path::Path;
 
+use framefence::FrameSink as _;
 use framefence_media::{FileSink, OpenError};
 use tempfile::TempDir;
 

@@ -1,17 +1,16 @@
 //! A device's queue whose submissions can each be waited for.
 
-use std::future::{Future, IntoFuture};
-use std::pin::Pin;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 use crate::probe::probe_capacity;
-use crate::scope::capture_errors;
-use crate::slots::{DriverSlot, DriverSlots};
+use crate::shared::{Backend, Shared, Ticket};
+use crate::slots::DriverSlot;
+use crate::submission_fence::SubmissionFence;
 use crate::vulkan::{VulkanFence, raw_device};
 use crate::watch::{Submission, Watch, Watched};
-use crate::{Completion, OpenFenceError, SubmissionLost, SubmitError, WaitError, polled};
+use crate::{Completion, OpenFenceError, SubmissionLost, SubmitError, WaitError, deadline_after};
 
 /// A device's queue whose submissions can each be waited for.
 ///
@@ -69,33 +68,6 @@ pub struct QueueReport {
 #[derive(Debug)]
 struct Handle {
     shared: Arc<Shared>,
-}
-
-pub(crate) struct Shared {
-    /// Declared before the device: see its `Drop`.
-    backend: Backend,
-    device: wgpu::Device,
-    queue: wgpu::Queue,
-    /// The submit lock, around the newest value that some submission carries.
-    submit: Mutex<u64>,
-    capacity: Option<usize>,
-    slots: Arc<DriverSlots>,
-    watch: Watch,
-    lost: OnceLock<SubmissionLost>,
-    submissions: AtomicU64,
-    rearmed: AtomicU64,
-    proof_required: AtomicBool,
-}
-
-pub(crate) enum Backend {
-    Vulkan(Box<VulkanFence>),
-    Polled,
-}
-
-/// One submission that was made: when its fence is due, and what wgpu calls it.
-pub(crate) struct Ticket {
-    pub(crate) value: u64,
-    pub(crate) index: wgpu::SubmissionIndex,
 }
 
 /// A submission that was made and is yet to be followed.
@@ -215,7 +187,7 @@ impl FencedQueue {
         timeout: Duration,
     ) -> Result<SubmissionFence, SubmitError> {
         let submitted = Instant::now();
-        let deadline = submitted + timeout;
+        let deadline = deadline_after(timeout);
         let made = self.make_submission(commands, deadline)?;
         let completion = Arc::new(Completion::new());
         let fence = SubmissionFence {
@@ -337,19 +309,7 @@ impl Handle {
         newest: u64,
         capacity: Option<usize>,
     ) -> Result<Self, OpenFenceError> {
-        let shared = Arc::new(Shared {
-            backend,
-            device: device.clone(),
-            queue: queue.clone(),
-            submit: Mutex::new(newest),
-            capacity,
-            slots: DriverSlots::new(capacity.map(|places| (places - 1).max(1))),
-            watch: Watch::default(),
-            lost: OnceLock::new(),
-            submissions: AtomicU64::new(0),
-            rearmed: AtomicU64::new(0),
-            proof_required: AtomicBool::new(true),
-        });
+        let shared = Arc::new(Shared::new(device, queue, backend, newest, capacity));
         Watch::start(Arc::clone(&shared)).map_err(|error| OpenFenceError::Thread {
             reason: error.to_string(),
         })?;
@@ -360,180 +320,5 @@ impl Handle {
 impl Drop for Handle {
     fn drop(&mut self) {
         self.shared.watch.close();
-    }
-}
-
-impl Shared {
-    /// Blocks until a submission's fence is signalled; says up to which value they are.
-    pub(crate) fn wait(&self, ticket: &Ticket) -> Result<u64, SubmissionLost> {
-        match &self.backend {
-            Backend::Vulkan(fence) => fence.wait(ticket.value),
-            Backend::Polled => polled::wait(&self.device, &ticket.index).map(|()| ticket.value),
-        }
-    }
-
-    /// Blocks until nothing in the driver refers to the fence any more.
-    pub(crate) fn wait_for_all(&self) {
-        if let Backend::Vulkan(fence) = &self.backend {
-            let newest = *self.lock_submits();
-            if let Err(lost) = fence.wait(newest) {
-                tracing::debug!(%lost, "the device was lost before the fence was");
-            }
-        }
-    }
-
-    /// Lets wgpu notice what is done and run its callbacks, without waiting.
-    pub(crate) fn triage(&self) {
-        if let Err(error) = self.device.poll(wgpu::PollType::Poll) {
-            tracing::debug!(%error, "triage failed");
-        }
-    }
-
-    /// Sends an empty submission behind everything that was submitted so far.
-    pub(crate) fn rearm(&self) -> Result<Ticket, SubmissionLost> {
-        self.rearmed.fetch_add(1, Ordering::Relaxed);
-        self.send([]).map_err(|error| match error {
-            SubmitError::Lost(lost) => lost,
-            refused => SubmissionLost::new(refused.to_string()),
-        })
-    }
-
-    pub(crate) fn watch(&self) -> &Watch {
-        &self.watch
-    }
-
-    pub(crate) fn needs_proof(&self) -> bool {
-        self.proof_required.load(Ordering::SeqCst)
-    }
-
-    pub(crate) fn lose(&self, reason: SubmissionLost) {
-        let lost = self.lost.get_or_init(|| {
-            tracing::error!(reason = %reason.reason, "device lost");
-            reason
-        });
-        for submission in self.watch.take_all() {
-            submission.finish(Err(lost.clone()));
-        }
-    }
-
-    fn check(&self) -> Result<(), SubmissionLost> {
-        self.lost.get().map_or(Ok(()), |lost| Err(lost.clone()))
-    }
-
-    /// Arms the fence, submits, and finds out whether the submission was made.
-    fn send(
-        &self,
-        commands: impl IntoIterator<Item = wgpu::CommandBuffer>,
-    ) -> Result<Ticket, SubmitError> {
-        let mut newest = self.lock_submits();
-        *newest += 1;
-        let value = *newest;
-        if let Backend::Vulkan(fence) = &self.backend {
-            fence.arm(&self.queue, value);
-        }
-        let (index, error) = capture_errors(&self.device, || self.queue.submit(commands));
-        let still_armed = match &self.backend {
-            Backend::Vulkan(fence) => fence.disarm(&self.queue),
-            Backend::Polled => false,
-        };
-        if still_armed {
-            // Nobody will signal it, so the next submission may.
-            *newest -= 1;
-        }
-        drop(newest);
-        if let Some(error) = error {
-            return Err(SubmitError::Refused {
-                reason: error.to_string(),
-            });
-        }
-        if still_armed {
-            // wgpu reports a lost device to its lost callback and nowhere else.
-            let lost = SubmissionLost::new("the queue took no submission");
-            self.lose(lost.clone());
-            return Err(SubmitError::Lost(lost));
-        }
-        Ok(Ticket { value, index })
-    }
-
-    fn lock_submits(&self) -> MutexGuard<'_, u64> {
-        self.submit.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-}
-
-impl std::fmt::Debug for Shared {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Shared")
-            .field("device", &self.device)
-            .field("lost", &self.lost)
-            .finish_non_exhaustive()
-    }
-}
-
-/// The end of one submission, to be waited for by any number of threads and tasks.
-///
-/// Waits can be cancelled, and end when the device is lost. Dropping the fence changes nothing for
-/// the submission. Cloning gives another handle on it.
-#[derive(Clone, Debug)]
-#[must_use = "a fence that nobody waits for says nothing"]
-pub struct SubmissionFence {
-    completion: Arc<Completion<Result<(), WaitError>>>,
-    submitted: Instant,
-    deadline: Instant,
-}
-
-impl SubmissionFence {
-    /// Whether the submission's work is done, without waiting.
-    #[must_use]
-    pub fn is_signaled(&self) -> bool {
-        self.completion.peek().is_some_and(|end| end.is_ok())
-    }
-
-    /// Blocks until the work is done or the submission's timeout is over.
-    ///
-    /// # Errors
-    ///
-    /// [`WaitError`] if the wait ended in another way.
-    pub fn wait(&self) -> Result<(), WaitError> {
-        self.wait_until(self.deadline)
-    }
-
-    /// Blocks until the work is done or `deadline` has passed; one in the past only asks.
-    ///
-    /// # Errors
-    ///
-    /// [`WaitError`] if the wait ended in another way.
-    pub fn wait_until(&self, deadline: Instant) -> Result<(), WaitError> {
-        // The end, if there is one, is read below.
-        let _ = self.completion.wait_until(deadline);
-        self.end()
-    }
-
-    /// Ends every wait for this fence with [`WaitError::Cancelled`], unless the work is done.
-    pub fn cancel(&self) {
-        // A fence that has its end keeps it.
-        let _ = self.completion.complete(Err(WaitError::Cancelled));
-    }
-
-    fn end(&self) -> Result<(), WaitError> {
-        let timeout = || {
-            Err(WaitError::Timeout {
-                waited: self.submitted.elapsed(),
-            })
-        };
-        self.completion.peek().unwrap_or_else(timeout)
-    }
-}
-
-impl IntoFuture for SubmissionFence {
-    type Output = Result<(), WaitError>;
-    type IntoFuture = Pin<Box<dyn Future<Output = Self::Output> + Send>>;
-
-    /// Resolves when the work is done or the submission's timeout is over; on any executor.
-    fn into_future(self) -> Self::IntoFuture {
-        Box::pin(async move {
-            // The end, if there is one, is read below.
-            let _ = self.completion.reached(self.deadline).await;
-            self.end()
-        })
     }
 }

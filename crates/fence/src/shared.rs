@@ -1,0 +1,161 @@
+//! What a queue's handles and its watching thread share.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+use crate::scope::capture_errors;
+use crate::slots::DriverSlots;
+use crate::vulkan::VulkanFence;
+use crate::watch::Watch;
+use crate::{SubmissionLost, SubmitError, polled};
+
+pub(crate) struct Shared {
+    /// Declared before the device: see its `Drop`.
+    pub(crate) backend: Backend,
+    pub(crate) device: wgpu::Device,
+    pub(crate) queue: wgpu::Queue,
+    /// The submit lock, around the newest value that some submission carries.
+    submit: Mutex<u64>,
+    pub(crate) capacity: Option<usize>,
+    pub(crate) slots: Arc<DriverSlots>,
+    pub(crate) watch: Watch,
+    pub(crate) lost: OnceLock<SubmissionLost>,
+    pub(crate) submissions: AtomicU64,
+    pub(crate) rearmed: AtomicU64,
+    pub(crate) proof_required: AtomicBool,
+}
+
+pub(crate) enum Backend {
+    Vulkan(Box<VulkanFence>),
+    Polled,
+}
+
+/// One submission that was made: when its fence is due, and what wgpu calls it.
+pub(crate) struct Ticket {
+    pub(crate) value: u64,
+    pub(crate) index: wgpu::SubmissionIndex,
+}
+
+impl Shared {
+    pub(crate) fn new(
+        device: &wgpu::Device,
+        queue: &wgpu::Queue,
+        backend: Backend,
+        newest: u64,
+        capacity: Option<usize>,
+    ) -> Self {
+        Self {
+            backend,
+            device: device.clone(),
+            queue: queue.clone(),
+            submit: Mutex::new(newest),
+            capacity,
+            slots: DriverSlots::new(capacity.map(|places| (places - 1).max(1))),
+            watch: Watch::default(),
+            lost: OnceLock::new(),
+            submissions: AtomicU64::new(0),
+            rearmed: AtomicU64::new(0),
+            proof_required: AtomicBool::new(true),
+        }
+    }
+
+    /// Blocks until a submission's fence is signalled; says up to which value they are.
+    pub(crate) fn wait(&self, ticket: &Ticket) -> Result<u64, SubmissionLost> {
+        match &self.backend {
+            Backend::Vulkan(fence) => fence.wait(ticket.value),
+            Backend::Polled => polled::wait(&self.device, &ticket.index).map(|()| ticket.value),
+        }
+    }
+
+    /// Blocks until nothing in the driver refers to the fence any more.
+    pub(crate) fn wait_for_all(&self) {
+        if let Backend::Vulkan(fence) = &self.backend {
+            let newest = *self.lock_submits();
+            if let Err(lost) = fence.wait(newest) {
+                tracing::debug!(%lost, "the device was lost before the fence was");
+            }
+        }
+    }
+
+    /// Lets wgpu notice what is done and run its callbacks, without waiting.
+    pub(crate) fn triage(&self) {
+        if let Err(error) = self.device.poll(wgpu::PollType::Poll) {
+            tracing::debug!(%error, "triage failed");
+        }
+    }
+
+    /// Sends an empty submission behind everything that was submitted so far.
+    pub(crate) fn rearm(&self) -> Result<Ticket, SubmissionLost> {
+        self.rearmed.fetch_add(1, Ordering::Relaxed);
+        self.send([]).map_err(|error| match error {
+            SubmitError::Lost(lost) => lost,
+            refused => SubmissionLost::new(refused.to_string()),
+        })
+    }
+
+    pub(crate) fn needs_proof(&self) -> bool {
+        self.proof_required.load(Ordering::SeqCst)
+    }
+
+    pub(crate) fn lose(&self, reason: SubmissionLost) {
+        let lost = self.lost.get_or_init(|| {
+            tracing::error!(reason = %reason.reason, "device lost");
+            reason
+        });
+        for submission in self.watch.take_all() {
+            submission.finish(Err(lost.clone()));
+        }
+    }
+
+    pub(crate) fn check(&self) -> Result<(), SubmissionLost> {
+        self.lost.get().map_or(Ok(()), |lost| Err(lost.clone()))
+    }
+
+    /// Arms the fence, submits, and finds out whether the submission was made.
+    pub(crate) fn send(
+        &self,
+        commands: impl IntoIterator<Item = wgpu::CommandBuffer>,
+    ) -> Result<Ticket, SubmitError> {
+        let mut newest = self.lock_submits();
+        *newest += 1;
+        let value = *newest;
+        if let Backend::Vulkan(fence) = &self.backend {
+            fence.arm(&self.queue, value);
+        }
+        let (index, error) = capture_errors(&self.device, || self.queue.submit(commands));
+        let still_armed = match &self.backend {
+            Backend::Vulkan(fence) => fence.disarm(&self.queue),
+            Backend::Polled => false,
+        };
+        if still_armed {
+            // Nobody will signal it, so the next submission may.
+            *newest -= 1;
+        }
+        drop(newest);
+        if let Some(error) = error {
+            return Err(SubmitError::Refused {
+                reason: error.to_string(),
+            });
+        }
+        if still_armed {
+            // wgpu reports a lost device to its lost callback and nowhere else.
+            let lost = SubmissionLost::new("the queue took no submission");
+            self.lose(lost.clone());
+            return Err(SubmitError::Lost(lost));
+        }
+        Ok(Ticket { value, index })
+    }
+
+    fn lock_submits(&self) -> MutexGuard<'_, u64> {
+        self.submit.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl std::fmt::Debug for Shared {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Shared")
+            .field("device", &self.device)
+            .field("lost", &self.lost)
+            .finish_non_exhaustive()
+    }
+}
