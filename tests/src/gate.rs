@@ -4,6 +4,9 @@ use framefence::{Gpu, PaintContext, Painter, PainterError, wgpu};
 
 use crate::{Pattern, SharedMemory};
 
+/// Waits one after the other: see the shader. Together they last for a minute or two.
+const WORKGROUPS: u32 = 5_000;
+
 /// Keeps commands waiting on the GPU, so that a test can act while a frame is in flight, however
 /// fast the GPU is. Dropping the gate opens it.
 ///
@@ -102,5 +105,5 @@ fn wait(
     let mut pass = encoder.begin_compute_pass(&Default::default());
     pass.set_pipeline(pipeline);
     pass.set_bind_group(0, bindings, &[]);
-    pass.dispatch_workgroups(1, 1, 1);
+    pass.dispatch_workgroups(WORKGROUPS, 1, 1);
 }
