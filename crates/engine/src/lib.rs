@@ -23,6 +23,7 @@
 
 #![forbid(unsafe_code)]
 
+mod flight;
 mod gpu;
 mod paint;
 mod painter;

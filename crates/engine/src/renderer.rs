@@ -4,29 +4,33 @@ use std::collections::VecDeque;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread;
+use std::thread::{self, JoinHandle};
 use std::time::Instant;
 
 use framefence_fence::{Done, Proof, SubmitError, capture_errors, deadline_after};
 use framefence_readback::{
     Frame, FrameError, FrameMemory, FrameTicket, Image, PendingFrame, Stage, StagingLayout,
-    StagingRing, TargetPool, Timings, pending_frame,
+    StagingRing, TargetPool, Timings,
 };
 
 use crate::Gpu;
+use crate::flight::{Flight, Traffic};
 use crate::paint::{Painted, paint};
 use crate::painter::Painter;
 use crate::request::{FrameRequest, RequestError};
-use crate::stats::{Recorder, Stats};
+use crate::stats::Stats;
 
 /// Renders frames on one [`Gpu`]: owns render targets, staging memory and the thread that paints
 /// and submits. `Send` and `Sync`.
 ///
-/// Dropping it cancels the frames that have not been painted; those that the GPU has are still
-/// delivered.
+/// Dropping it cancels the frames that have not been painted, and waits for the painter at work and
+/// for the frames that the GPU has, which are still delivered: for [`Gpu::default_timeout`] at most,
+/// and not at all on a thread of the engine. Frames may outlive it.
 #[derive(Debug)]
 pub struct Renderer {
     shared: Arc<Shared>,
+    /// Present until the renderer is dropped.
+    worker: Option<JoinHandle<()>>,
 }
 
 /// How a renderer is made.
@@ -78,21 +82,17 @@ type SharedPainter = Arc<Mutex<dyn Painter>>;
 
 struct Shared {
     gpu: Gpu,
-    depth: usize,
     targets: TargetPool,
     staging: Arc<StagingRing>,
+    traffic: Arc<Traffic>,
     jobs: Mutex<Jobs>,
     /// A job came, or no more will.
     job_came: Condvar,
-    /// A frame is no longer in flight.
-    room_came: Condvar,
-    recorder: Mutex<Recorder>,
 }
 
 #[derive(Default)]
 struct Jobs {
     queue: VecDeque<Job>,
-    in_flight: usize,
     closed: bool,
 }
 
@@ -112,23 +112,24 @@ impl Renderer {
         let device = gpu.device();
         let shared = Arc::new(Shared {
             gpu: gpu.clone(),
-            depth: options.depth.max(1),
             targets: TargetPool::new(device.clone(), options.idle_target_bytes),
             staging: StagingRing::new(
                 device.clone(),
                 options.max_staging_bytes,
                 options.idle_staging_bytes,
             ),
+            traffic: Traffic::new(options.depth.max(1)),
             jobs: Mutex::default(),
             job_came: Condvar::new(),
-            room_came: Condvar::new(),
-            recorder: Mutex::new(Recorder::new()),
         });
         let worker = Arc::clone(&shared);
-        thread::Builder::new()
+        let worker = thread::Builder::new()
             .name("framefence-render".into())
             .spawn(move || worker.run())?;
-        Ok(Self { shared })
+        Ok(Self {
+            shared,
+            worker: Some(worker),
+        })
     }
 
     /// Takes on a frame: `painter` is called for it on the renderer's thread, in the order of the
@@ -181,8 +182,13 @@ impl Renderer {
     /// What the renderer has done.
     #[must_use]
     pub fn stats(&self) -> Stats {
-        let (staging, targets) = (self.shared.staging.report(), self.shared.targets.report());
-        self.shared.lock_recorder().snapshot(staging, targets)
+        let Shared {
+            staging,
+            targets,
+            traffic,
+            ..
+        } = &*self.shared;
+        traffic.stats(staging.report(), targets.report())
     }
 }
 
@@ -196,6 +202,17 @@ impl Drop for Renderer {
         for job in unpainted {
             job.flight.end(Err(FrameError::Cancelled));
         }
+        let Some(worker) = self.worker.take() else {
+            return;
+        };
+        let deadline = deadline_after(self.shared.gpu.default_timeout());
+        let is_engine_thread = worker.thread().id() == thread::current().id()
+            || self.shared.gpu.fenced_queue().is_watched_by_this_thread();
+        if !is_engine_thread && self.shared.traffic.wait_for_landings(deadline) {
+            // A panic in it was reported when it happened.
+            let _ = worker.join();
+        }
+        self.shared.staging.close();
     }
 }
 
@@ -215,8 +232,6 @@ impl Shared {
                 tracing::error!(number = request.number, "a panic ended a frame");
             }
         }
-        // Frames that are still lent come back here to be unmapped, not on their owners' threads.
-        self.staging.drain();
     }
 
     fn next_job(&self) -> Option<Job> {
@@ -249,42 +264,24 @@ impl Shared {
             .timeout
             .unwrap_or_else(|| self.gpu.default_timeout());
         let deadline = deadline_after(timeout);
-        let mut jobs = self.lock_jobs();
-        while jobs.in_flight >= self.depth {
-            let left = deadline.saturating_duration_since(Instant::now());
-            if left.is_zero() {
-                return Err(RequestError::Full {
-                    depth: self.depth,
-                    waited: asked.elapsed(),
-                });
-            }
-            let woken = self.room_came.wait_timeout(jobs, left);
-            jobs = woken.unwrap_or_else(PoisonError::into_inner).0;
-        }
-        jobs.in_flight += 1;
-        drop(jobs);
-        self.lock_recorder().requested += 1;
-        let (pending, ticket) = pending_frame(request.number, deadline);
-        Ok((
-            pending,
-            Flight {
-                room: Some(Room {
-                    shared: Arc::clone(self),
-                }),
-                ticket,
-            },
-        ))
+        let depth = self.traffic.depth();
+        self.traffic
+            .take_off(request.number, deadline)
+            .ok_or_else(|| RequestError::Full {
+                depth,
+                waited: asked.elapsed(),
+            })
     }
 
     /// Paints and submits a frame, or ends it with what kept it from being submitted.
     fn render(self: &Arc<Self>, painter: &mut dyn Painter, request: &FrameRequest, flight: Flight) {
-        if !flight.ticket.is_wanted() {
+        if !flight.ticket().is_wanted() {
             flight.end(Err(FrameError::Cancelled));
             return;
         }
         let frame = tracing::debug_span!("frame", number = request.number);
         let _entered = frame.enter();
-        let ticket = flight.ticket.clone();
+        let ticket = flight.ticket().clone();
         let mut timings = Timings::default();
         timings.queued = ticket.asked().elapsed();
 
@@ -311,7 +308,7 @@ impl Shared {
         flight: Flight,
     ) {
         let started = Instant::now();
-        let ticket = flight.ticket.clone();
+        let ticket = flight.ticket().clone();
         let formats = &request.outputs.colors;
         let layout = StagingLayout::new(request.region.size, formats.iter().copied());
 
@@ -351,7 +348,7 @@ impl Shared {
         let formats = formats.clone();
         let on_done = move |done: Result<Done, SubmitError>| {
             let frame = done
-                .map_err(|error| submit_failed(error, &flight.ticket))
+                .map_err(|error| submit_failed(error, flight.ticket()))
                 .and_then(|done| {
                     timings.wait = done.started.saturating_duration_since(started);
                     timings.submit = done.submitted.saturating_duration_since(done.started);
@@ -377,38 +374,8 @@ impl Shared {
         ticket.enter(Stage::Gpu);
     }
 
-    /// Ends a frame and counts how.
-    fn deliver(&self, ticket: &FrameTicket, result: Result<Frame, FrameError>) {
-        let is_failure = match &result {
-            Ok(_) | Err(FrameError::Cancelled | FrameError::Timeout { .. }) => false,
-            Err(_) => true,
-        };
-        // Counted before the waiter is told, so that it finds itself in the numbers.
-        let mut recorder = self.lock_recorder();
-        match &result {
-            Ok(frame) => {
-                recorder.delivered += 1;
-                recorder.record(&frame.timings());
-            }
-            Err(_) if is_failure => recorder.failed += 1,
-            Err(_) => recorder.abandoned += 1,
-        }
-        drop(recorder);
-        let is_frame = result.is_ok();
-        let was_wanted = ticket.finish(result);
-        if is_frame && !was_wanted {
-            let mut recorder = self.lock_recorder();
-            recorder.delivered -= 1;
-            recorder.abandoned += 1;
-        }
-    }
-
     fn lock_jobs(&self) -> MutexGuard<'_, Jobs> {
         self.jobs.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn lock_recorder(&self) -> MutexGuard<'_, Recorder> {
-        self.recorder.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -416,51 +383,8 @@ impl std::fmt::Debug for Shared {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Shared")
             .field("gpu", &self.gpu)
-            .field("depth", &self.depth)
+            .field("depth", &self.traffic.depth())
             .finish_non_exhaustive()
-    }
-}
-
-/// A frame between request and delivery.
-struct Flight {
-    /// Present until the frame ends.
-    room: Option<Room>,
-    ticket: FrameTicket,
-}
-
-/// One of the places that a renderer's depth allows; free again when dropped.
-struct Room {
-    shared: Arc<Shared>,
-}
-
-impl Flight {
-    /// Frees the frame's place and ends it, in this order, so that its waiter can submit at once.
-    fn end(mut self, result: Result<Frame, FrameError>) {
-        self.finish(result);
-    }
-
-    fn finish(&mut self, result: Result<Frame, FrameError>) {
-        if let Some(room) = self.room.take() {
-            let shared = Arc::clone(&room.shared);
-            drop(room);
-            shared.deliver(&self.ticket, result);
-        }
-    }
-}
-
-impl Drop for Flight {
-    /// Only a panic on the frame's way drops a flight that has not ended.
-    fn drop(&mut self) {
-        self.finish(Err(FrameError::Rejected {
-            reason: "the engine panicked".to_owned(),
-        }));
-    }
-}
-
-impl Drop for Room {
-    fn drop(&mut self) {
-        self.shared.lock_jobs().in_flight -= 1;
-        self.shared.room_came.notify_one();
     }
 }
 

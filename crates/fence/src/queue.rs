@@ -9,7 +9,7 @@ use crate::shared::{Backend, Shared, Ticket};
 use crate::slots::DriverSlot;
 use crate::submission_fence::SubmissionFence;
 use crate::vulkan::{VulkanFence, raw_device};
-use crate::watch::{Submission, Watch, Watched};
+use crate::watch::{Submission, Watch, WatchThread, Watched};
 use crate::{Completion, OpenFenceError, SubmissionLost, SubmitError, WaitError, deadline_after};
 
 /// A device's queue whose submissions can each be waited for.
@@ -65,9 +65,10 @@ pub struct QueueReport {
     pub rearmed: u64,
 }
 
-#[derive(Debug)]
 struct Handle {
     shared: Arc<Shared>,
+    /// Present until the handle is dropped.
+    watch: Option<WatchThread>,
 }
 
 /// A submission that was made and is yet to be followed.
@@ -279,6 +280,15 @@ impl FencedQueue {
         self.shared().lost.get().cloned()
     }
 
+    /// Whether this is the thread that watches the queue, which must not wait for it.
+    #[must_use]
+    pub fn is_watched_by_this_thread(&self) -> bool {
+        self.handle
+            .watch
+            .as_ref()
+            .is_some_and(WatchThread::is_current)
+    }
+
     /// What the queue has done.
     #[must_use]
     pub fn report(&self) -> QueueReport {
@@ -310,15 +320,28 @@ impl Handle {
         capacity: Option<usize>,
     ) -> Result<Self, OpenFenceError> {
         let shared = Arc::new(Shared::new(device, queue, backend, newest, capacity));
-        Watch::start(Arc::clone(&shared)).map_err(|error| OpenFenceError::Thread {
+        let watch = Watch::start(Arc::clone(&shared)).map_err(|error| OpenFenceError::Thread {
             reason: error.to_string(),
         })?;
-        Ok(Self { shared })
+        Ok(Self {
+            shared,
+            watch: Some(watch),
+        })
+    }
+}
+
+impl std::fmt::Debug for Handle {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.shared.fmt(f)
     }
 }
 
 impl Drop for Handle {
     fn drop(&mut self) {
         self.shared.watch.close();
+        // The device must not go down on a detached thread while the process is ending.
+        if let Some(watch) = self.watch.take() {
+            watch.join();
+        }
     }
 }

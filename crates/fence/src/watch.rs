@@ -4,12 +4,16 @@ use std::collections::BTreeMap;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
-use std::thread;
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
 
 use crate::queue::Done;
 use crate::shared::{Shared, Ticket};
 use crate::slots::DriverSlot;
-use crate::{SubmissionLost, SubmitError};
+use crate::{Completion, SubmissionLost, SubmitError, deadline_after};
+
+/// How long the last handle on a queue waits for what the GPU still has.
+const LONGEST_DRAIN: Duration = Duration::from_secs(60);
 
 type OnDone = Box<dyn FnOnce(Result<Done, SubmitError>) + Send>;
 
@@ -111,11 +115,18 @@ struct State {
 
 impl Watch {
     /// Starts the thread. It ends when the watch is closed and nothing is left to wait for.
-    pub(crate) fn start(shared: Arc<Shared>) -> io::Result<()> {
-        thread::Builder::new()
+    pub(crate) fn start(shared: Arc<Shared>) -> io::Result<WatchThread> {
+        let ended = Arc::new(Completion::new());
+        let at_end = Arc::clone(&ended);
+        let thread = thread::Builder::new()
             .name("framefence-watch".into())
-            .spawn(move || run(&shared))
-            .map(drop)
+            .spawn(move || {
+                run(&shared);
+                drop(shared);
+                // Nobody else completes it.
+                let _ = at_end.complete(());
+            })?;
+        Ok(WatchThread { thread, ended })
     }
 
     pub(crate) fn push(&self, value: u64, watched: Watched) {
@@ -164,6 +175,27 @@ impl Watch {
 
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The thread of a watch.
+pub(crate) struct WatchThread {
+    thread: JoinHandle<()>,
+    ended: Arc<Completion<()>>,
+}
+
+impl WatchThread {
+    pub(crate) fn is_current(&self) -> bool {
+        self.thread.thread().id() == thread::current().id()
+    }
+
+    /// Waits for the thread's end, unless this is the thread, or the GPU does not come to an end.
+    pub(crate) fn join(self) {
+        let deadline = deadline_after(LONGEST_DRAIN);
+        if !self.is_current() && self.ended.wait_until(deadline).is_ok() {
+            // A panic in it was reported when it happened.
+            let _ = self.thread.join();
+        }
     }
 }
 

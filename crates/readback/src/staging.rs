@@ -8,15 +8,22 @@ use framefence_pool::{Lease, Pool, PoolReport};
 /// The staging buffers of one renderer, used again and again.
 ///
 /// A buffer that its frame has let go of is only noted; it is unmapped at the next
-/// [`acquire`](Self::acquire) or [`drain`](Self::drain), on the engine's thread, because unmapping
-/// takes wgpu's locks and a frame may be dropped on a thread that must not wait for those.
+/// [`acquire`](Self::acquire), on the engine's thread, because unmapping takes wgpu's locks and a
+/// frame may be dropped on a thread that must not wait for those. Only a frame that outlives its
+/// renderer is unmapped where it is dropped.
 #[derive(Debug)]
 pub struct StagingRing {
     device: wgpu::Device,
     max_live_bytes: u64,
     buffers: Pool<u64, wgpu::Buffer>,
-    returned: Mutex<Vec<Returned>>,
+    returned: Mutex<ReturnedBuffers>,
     came_back: Condvar,
+}
+
+#[derive(Debug, Default)]
+struct ReturnedBuffers {
+    buffers: Vec<Returned>,
+    is_closed: bool,
 }
 
 #[derive(Debug)]
@@ -63,7 +70,7 @@ impl StagingRing {
             if live_bytes == 0 || live_bytes + size_bytes <= self.max_live_bytes {
                 break;
             }
-            if !self.wait_for_return(Some(deadline)) {
+            if !self.wait_for_return(deadline) {
                 return Err(RingFull { live_bytes });
             }
         }
@@ -83,15 +90,12 @@ impl StagingRing {
         })
     }
 
-    /// Takes back every buffer that is still out, blocking until the last has come.
-    pub fn drain(&self) {
-        loop {
-            self.recycle();
-            if self.buffers.report().live_count == 0 {
-                return;
-            }
-            self.wait_for_return(None);
-        }
+    /// From now on, buffers are unmapped and dropped where they are given back: there is no engine
+    /// thread any more.
+    pub fn close(&self) {
+        self.lock().is_closed = true;
+        self.recycle();
+        self.buffers.clear();
     }
 
     /// What the ring holds.
@@ -102,8 +106,8 @@ impl StagingRing {
 
     /// Unmaps what came back and lets it be used again.
     fn recycle(&self) {
-        let returned = std::mem::take(&mut *self.lock());
-        for Returned { buffer, mapped } in returned {
+        let came_back = std::mem::take(&mut self.lock().buffers);
+        for Returned { buffer, mapped } in came_back {
             if mapped {
                 buffer.unmap();
             }
@@ -111,33 +115,26 @@ impl StagingRing {
     }
 
     /// Blocks until a buffer came back; says whether one did before the deadline.
-    fn wait_for_return(&self, deadline: Option<Instant>) -> bool {
+    fn wait_for_return(&self, deadline: Instant) -> bool {
         let mut returned = self.lock();
-        while returned.is_empty() {
-            returned = match deadline {
-                None => self
-                    .came_back
-                    .wait(returned)
-                    .unwrap_or_else(PoisonError::into_inner),
-                Some(deadline) => {
-                    let left = deadline.saturating_duration_since(Instant::now());
-                    if left.is_zero() {
-                        return false;
-                    }
-                    let woken = self.came_back.wait_timeout(returned, left);
-                    woken.unwrap_or_else(PoisonError::into_inner).0
-                }
-            };
+        while returned.buffers.is_empty() {
+            let left = deadline.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return false;
+            }
+            let woken = self.came_back.wait_timeout(returned, left);
+            returned = woken.unwrap_or_else(PoisonError::into_inner).0;
         }
         true
     }
 
-    fn lock(&self) -> MutexGuard<'_, Vec<Returned>> {
+    fn lock(&self) -> MutexGuard<'_, ReturnedBuffers> {
         self.returned.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// A staging buffer in use; dropping it gives it back to its ring, without taking a lock of wgpu's.
+/// A staging buffer in use; dropping it gives it back to its ring, without taking a lock of wgpu's
+/// unless the ring is closed.
 #[derive(Debug)]
 pub struct StagingBuffer {
     /// Present until the buffer is given back.
@@ -179,11 +176,19 @@ impl StagingBuffer {
 
 impl Drop for StagingBuffer {
     fn drop(&mut self) {
-        if let Some(buffer) = self.lease.take() {
-            self.ring.lock().push(Returned {
-                buffer,
-                mapped: self.mapped,
-            });
+        let Some(buffer) = self.lease.take() else {
+            return;
+        };
+        let mut returned = self.ring.lock();
+        returned.buffers.push(Returned {
+            buffer,
+            mapped: self.mapped,
+        });
+        let is_closed = returned.is_closed;
+        drop(returned);
+        if is_closed {
+            self.ring.close();
+        } else {
             self.ring.came_back.notify_one();
         }
     }
