@@ -120,8 +120,9 @@ fn export(args: &Args) -> Result<ExitCode> {
         stages: stages.percentiles(),
         files,
     };
+    let noun = if count == 1 { "frame" } else { "frames" };
     eprintln!(
-        "{count} frames of {size} in {wall_seconds:.2} s ({:.1} fps) on {}",
+        "{count} {noun} of {size} in {wall_seconds:.2} s ({:.1} fps) on {}",
         report.fps, report.adapter.name
     );
     if let Some(json) = json {

@@ -1,0 +1,225 @@
+//! The export example, as a person runs it.
+
+#![allow(
+    clippy::unwrap_used,
+    reason = "the helpers of tests may panic as the tests may"
+)]
+
+use std::fs;
+use std::io::{BufRead as _, BufReader};
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+use tempfile::TempDir;
+
+/// 320x180, 10 frames.
+const SMALL: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/assets/small.json");
+
+#[test]
+fn a_sequence_is_the_same_at_every_depth() {
+    let folder = TempDir::new().unwrap();
+    let export_at = |depth: &str| {
+        let pattern = folder.path().join(format!("{depth}-%02d.png"));
+        succeeds(&[SMALL, "--out", path(&pattern), "--depth", depth]);
+        (0..10)
+            .map(|number| fs::read(folder.path().join(format!("{depth}-{number:02}.png"))).unwrap())
+            .collect::<Vec<_>>()
+    };
+    let at_1 = export_at("1");
+    assert_eq!(export_at("2"), at_1);
+    assert_eq!(export_at("4"), at_1);
+    assert_ne!(at_1[0], at_1[9], "the scene moves");
+}
+
+#[test]
+fn a_frame_is_the_same_alone() {
+    let folder = TempDir::new().unwrap();
+    let all = folder.path().join("all-%d.png");
+    let only = folder.path().join("only.png");
+    succeeds(&[SMALL, "--out", path(&all)]);
+    succeeds(&[SMALL, "--out", path(&only), "--frames", "7..9"]);
+    assert_eq!(
+        fs::read(only).unwrap(),
+        fs::read(folder.path().join("all-7.png")).unwrap()
+    );
+}
+
+#[test]
+fn the_report_counts_what_was_written() {
+    let folder = TempDir::new().unwrap();
+    let film = folder.path().join("film.y4m");
+    let report = folder.path().join("report.json");
+    let json = path(&report);
+    succeeds(&[
+        SMALL,
+        "--out",
+        path(&film),
+        "--fps",
+        "60000/1001",
+        "--size",
+        "64x36",
+        "--json",
+        json,
+    ]);
+    let report: serde_json::Value = serde_json::from_slice(&fs::read(&report).unwrap()).unwrap();
+    // 2/5 s are 23.98 frames, and the last one starts before the end.
+    assert_eq!(report["frames"], 24);
+    assert_eq!(report["frame_rate"], "60000/1001");
+    assert_eq!(report["size"], "64x36");
+    assert_eq!(report["files"], serde_json::json!([film]));
+    assert_eq!(report["stages"]["gpu"]["count"], 24);
+    let header = BufReader::new(fs::File::open(&film).unwrap())
+        .lines()
+        .next()
+        .unwrap();
+    assert!(header.is_ok_and(|header| header.starts_with("YUV4MPEG2 W64 H36 F60000:1001")));
+}
+
+#[test]
+fn what_cannot_be_done_is_one_error_and_leaves_nothing() {
+    let folder = TempDir::new().unwrap();
+    let file = |name: &str, contents: &str| {
+        let file = folder.path().join(name);
+        fs::write(&file, contents).unwrap();
+        path(&file).to_owned()
+    };
+    let scene = |layers: &str| {
+        format!(
+            r#"{{"version": 1, "canvas": {{"width": 8, "height": 8}}, "frame_rate": 25, "duration": 1, "layers": [{layers}]}}"#
+        )
+    };
+    let out = folder.path().join("out.png");
+    let (out, missing) = (path(&out), folder.path().join("none/out.png"));
+    let no_json = file("text.json", "not json");
+    let unknown = file(
+        "unknown.json",
+        &scene(r#"{"content": {"solid": {"colour": 1}}}"#),
+    );
+    let empty_image = file("empty.png", "");
+    let empty = file(
+        "empty.json",
+        &scene(&format!(
+            r#"{{"content": {{"image": {{"path": "{empty_image}"}}}}}}"#
+        )),
+    );
+    let folder_path = path(folder.path());
+    let before = names_in(folder.path());
+
+    for (arguments, says) in [
+        (vec!["/does/not/exist.json", "--out", out], "exist.json"),
+        (vec![folder_path, "--out", out], "directory"),
+        (vec![&no_json, "--out", out], "text.json"),
+        (vec![&unknown, "--out", out], "layers[0].content"),
+        (vec![&empty, "--out", out], "empty.png"),
+        (vec![SMALL, "--out", path(&missing)], "none"),
+        (vec![SMALL, "--out", folder_path], folder_path),
+        (vec![SMALL, "--out", "film.avi"], ".y4m"),
+        (vec![SMALL, "--out", "/proc/out.png"], "the folder /proc"),
+        (vec![SMALL, "--out", "%d-%d.png"], "%d-%d.png"),
+        (vec![SMALL, "--out", out, "--frames", "5..11"], "0..10"),
+        (vec![SMALL, "--out", out, "--frames", "5..5"], "A below B"),
+        (vec![SMALL, "--out", out, "--size", "0x9"], "WxH"),
+        (vec![SMALL, "--out", out, "--size", "99999x9"], "16384"),
+        (vec![SMALL, "--out", out, "--fps", "0"], "N/D"),
+        (vec![SMALL, "--out", out, "--depth", "0"], "depth"),
+        (
+            vec![SMALL, "--out", out, "--adapter", "no such"],
+            "llvmpipe",
+        ),
+        (
+            vec![SMALL, "--out", out, "--json", "/none/report.json"],
+            "/none/report.json",
+        ),
+    ] {
+        let output = export(&arguments).output().unwrap();
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert!(!output.status.success(), "{arguments:?}");
+        let count = errors
+            .lines()
+            .filter(|line| line.starts_with("error: "))
+            .count();
+        assert_eq!(count, 1, "{arguments:?} says {errors}");
+        assert!(errors.contains(says), "{arguments:?} says {errors}");
+        assert!(!errors.contains("panicked"), "{arguments:?} says {errors}");
+        assert_eq!(
+            names_in(folder.path()),
+            before,
+            "{arguments:?} left something"
+        );
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn ctrl_c_keeps_what_is_complete() {
+    let folder = TempDir::new().unwrap();
+    let pattern = folder.path().join("%04d.png");
+    // Long enough not to end by itself.
+    let arguments = [SMALL, "--out", path(&pattern), "--fps", "90000"];
+    let output = interrupted_after(&folder.path().join("0003.png"), &arguments);
+    assert_eq!(output.status.code(), Some(130));
+    let errors = String::from_utf8_lossy(&output.stderr);
+    let kept = names_in(folder.path());
+    assert!(kept.iter().all(|name| name.ends_with(".png")), "{kept:?}");
+    assert!(
+        errors.contains(&format!("kept {} files", kept.len())),
+        "{errors}"
+    );
+    // Each of them is whole.
+    for name in kept {
+        let bytes = fs::read(folder.path().join(&name)).unwrap();
+        assert!(bytes.ends_with(b"IEND\xae\x42\x60\x82"), "{name}");
+    }
+}
+
+/// Interrupts an export as soon as it has written `file`.
+#[cfg(unix)]
+fn interrupted_after(file: &Path, arguments: &[&str]) -> Output {
+    let child = export(arguments).stderr(Stdio::piped()).spawn().unwrap();
+    // The folder cannot tell when the file appears, so it is looked for again and again.
+    while !file.exists() {
+        std::thread::yield_now();
+    }
+    let status = Command::new("kill")
+        .args(["-INT", &child.id().to_string()])
+        .status();
+    assert!(status.unwrap().success());
+    child.wait_with_output().unwrap()
+}
+
+fn succeeds(arguments: &[&str]) {
+    let output = export(arguments).output().unwrap();
+    let errors = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{arguments:?} says {errors}");
+}
+
+/// The example, which cargo builds beside the tests of its package.
+fn export(arguments: &[&str]) -> Command {
+    let test = std::env::current_exe().unwrap();
+    let profile = test.ancestors().nth(2).unwrap();
+    let example = profile
+        .join("examples")
+        .join("export")
+        .with_extension(std::env::consts::EXE_EXTENSION);
+    assert!(
+        example.exists(),
+        "{} is not there: run `cargo build -p framefence-examples --example export` first",
+        example.display()
+    );
+    let mut command = Command::new(example);
+    command.args(arguments).stdin(Stdio::null());
+    command
+}
+
+fn path(path: &Path) -> &str {
+    path.to_str().unwrap()
+}
+
+fn names_in(folder: &Path) -> Vec<String> {
+    let names = fs::read_dir(folder).unwrap();
+    let mut names: Vec<_> = names
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .collect();
+    names.sort();
+    names
+}
