@@ -128,7 +128,7 @@ fn what_cannot_be_done_is_one_error_and_leaves_nothing() {
         ),
         (
             vec![SMALL, "--out", out, "--json", "/none/report.json"],
-            "/none/report.json",
+            "folder /none",
         ),
     ] {
         let output = export(&arguments).output().unwrap();
