@@ -1,6 +1,5 @@
 //! A painter whose every pixel is known.
 
-use framefence::wgpu::util::DeviceExt;
 use framefence::{ColorTarget, Frame, PaintContext, Painter, PainterError, Plane, wgpu};
 
 /// Draws a pattern that differs in every pixel, frame and size, of arithmetic on whole numbers.
@@ -67,11 +66,18 @@ impl Pattern {
     ) {
         let pipeline = self.pipeline(device, format);
         let words = [x, y, number as u32, self.iterations];
-        let frame = device.create_buffer_init(&wgpu::util::BufferInitDescriptor {
+        let contents = words.map(u32::to_le_bytes).concat();
+        let frame = device.create_buffer(&wgpu::BufferDescriptor {
             label: Some("pattern frame"),
-            contents: &words.map(u32::to_le_bytes).concat(),
+            size: contents.len() as u64,
             usage: wgpu::BufferUsages::UNIFORM,
+            mapped_at_creation: true,
         });
+        // A lost device gives no memory, which must not be the painter's fault.
+        if let Ok(mut mapped) = frame.get_mapped_range_mut(..) {
+            mapped.copy_from_slice(&contents);
+        }
+        frame.unmap();
         let bindings = device.create_bind_group(&wgpu::BindGroupDescriptor {
             label: Some("pattern frame"),
             layout: &pipeline.get_bind_group_layout(0),

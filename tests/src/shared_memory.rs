@@ -35,7 +35,7 @@ impl SharedMemory {
         let (hal_buffer, words) = allocate(gpu, size);
         for index in 0..len {
             // SAFETY: `words` points to `len` words, and the GPU does not know of them yet.
-            unsafe { words.add(index).write(word) };
+            unsafe { words.wrapping_add(index).write(word) };
         }
         let descriptor = wgpu::BufferDescriptor {
             label: Some("shared memory"),
@@ -61,7 +61,7 @@ impl SharedMemory {
         let word = |index| {
             // SAFETY: `words` points to `len` initialised words. The GPU may write them at the
             // same time: a volatile read takes what is there.
-            unsafe { self.words.add(index).read_volatile() }
+            unsafe { self.words.wrapping_add(index).read_volatile() }
         };
         (0..self.len)
             .flat_map(|index| word(index).to_ne_bytes())

@@ -4,11 +4,12 @@
 
 #![allow(unsafe_code)]
 
+use std::sync::{Arc, Mutex};
+
 use ash::vk;
 use framefence::wgpu::hal::api::Vulkan;
 use framefence::{FrameRequest, Gpu, Renderer, RendererOptions, Size, Time};
 use framefence_tests::{Pattern, allowed_messages, gpu, validation_messages};
-use std::sync::{Arc, Mutex};
 
 #[test]
 fn one_violation_is_seen_and_one_message_is_allowed() {

@@ -1,5 +1,7 @@
 //! Many threads, many frames, and half of the frames disturbed on their way.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use std::collections::HashSet;
 use std::future::{Future, IntoFuture};
 use std::pin::pin;

@@ -1,5 +1,7 @@
 //! The same input gives the same bytes, however many frames are in flight.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use std::collections::VecDeque;
 use std::path::Path;
 use std::sync::{Arc, Mutex};

@@ -1,6 +1,8 @@
 //! A host that submits to the same queue carries signals away: the race that the engine's proof
 //! closes is shown to lose without it.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use std::iter;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};

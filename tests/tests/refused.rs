@@ -1,5 +1,8 @@
 //! What wgpu refuses ends in its own words, and harms nothing that comes after.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![expect(clippy::disallowed_methods, reason = "what careless painters do")]
+
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -82,7 +85,7 @@ fn a_frame_that_wgpu_refuses_says_why_and_the_next_is_right() {
         // A host that has set no handler: an error that no scope caught would panic.
         let gpu = Host::new().gpu();
         within(WATCHDOG, move || {
-            refuse_every_other_frame(&gpu, mistake, words)
+            refuse_every_other_frame(&gpu, mistake, words);
         });
     }
     assert_eq!(validation_messages(), Vec::<String>::new());

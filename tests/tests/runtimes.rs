@@ -1,5 +1,7 @@
 //! Frames are awaited on any executor, and no runtime's end hangs on them.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use std::future::{Future, IntoFuture};
 use std::pin::{Pin, pin};
 use std::sync::{Arc, Mutex};
