@@ -11,3 +11,8 @@ pub mod long_job;
 pub mod raw_vulkan;
 pub mod report;
 pub mod strategy;
+
+/// The README's example, which has to compile.
+#[cfg(doctest)]
+#[doc = include_str!("../../README.md")]
+struct Readme;
