@@ -169,7 +169,9 @@ impl Renderer {
         request: &FrameRequest,
     ) -> Result<PendingFrame, RequestError> {
         let (pending, flight) = self.shared.take_on(request)?;
-        self.shared.render(painter, request, flight);
+        let Shared { gpu, targets, .. } = &*self.shared;
+        let paint = || paint(gpu, targets, painter, request);
+        self.shared.render(request, flight, paint);
         Ok(pending)
     }
 
@@ -225,9 +227,14 @@ impl Shared {
             flight,
         }) = self.next_job()
         {
-            let mut painter = painter.lock().unwrap_or_else(PoisonError::into_inner);
+            // The painter is free again as soon as it has painted: a host may lock it to change what
+            // it draws, and must not wait for the GPU then.
+            let paint = || {
+                let mut painter = painter.lock().unwrap_or_else(PoisonError::into_inner);
+                paint(&self.gpu, &self.targets, &mut *painter, &request)
+            };
             // A panic of wgpu's ends the frame it met (see `Flight`), and no other.
-            let render = || self.render(&mut *painter, &request, flight);
+            let render = || self.render(&request, flight, paint);
             if catch_unwind(AssertUnwindSafe(render)).is_err() {
                 tracing::error!(number = request.number, "a panic ended a frame");
             }
@@ -254,10 +261,7 @@ impl Shared {
 /// One frame's way.
 impl Shared {
     /// Checks a request and waits until there is room for it.
-    fn take_on(
-        self: &Arc<Self>,
-        request: &FrameRequest,
-    ) -> Result<(PendingFrame, Flight), RequestError> {
+    fn take_on(&self, request: &FrameRequest) -> Result<(PendingFrame, Flight), RequestError> {
         request.check(&self.gpu)?;
         let asked = Instant::now();
         let timeout = request
@@ -273,8 +277,13 @@ impl Shared {
             })
     }
 
-    /// Paints and submits a frame, or ends it with what kept it from being submitted.
-    fn render(self: &Arc<Self>, painter: &mut dyn Painter, request: &FrameRequest, flight: Flight) {
+    /// Has a frame painted and submits it, or ends it with what kept it from being submitted.
+    fn render(
+        &self,
+        request: &FrameRequest,
+        flight: Flight,
+        paint: impl FnOnce() -> Result<Painted, FrameError>,
+    ) {
         if !flight.ticket().is_wanted() {
             flight.end(Err(FrameError::Cancelled));
             return;
@@ -287,8 +296,7 @@ impl Shared {
 
         let started = Instant::now();
         ticket.enter(Stage::Paint);
-        let painted = tracing::debug_span!("paint")
-            .in_scope(|| paint(&self.gpu, &self.targets, painter, request));
+        let painted = tracing::debug_span!("paint").in_scope(paint);
         timings.paint = started.elapsed();
         match painted {
             Ok(painted) => {
@@ -300,13 +308,7 @@ impl Shared {
     }
 
     /// Adds the readback to a painted frame and submits it.
-    fn send(
-        self: &Arc<Self>,
-        painted: Painted,
-        request: &FrameRequest,
-        mut timings: Timings,
-        flight: Flight,
-    ) {
+    fn send(&self, painted: Painted, request: &FrameRequest, mut timings: Timings, flight: Flight) {
         let started = Instant::now();
         let ticket = flight.ticket().clone();
         let formats = &request.outputs.colors;
