@@ -14,18 +14,26 @@ use crate::stats::{Recorder, Stats};
 /// watches the device, which must not be the one to let go of it.
 pub(crate) struct Traffic {
     depth: usize,
-    in_flight: Mutex<usize>,
-    /// A frame is no longer in flight.
-    landed: Condvar,
+    counts: Mutex<Counts>,
+    /// One of the counts has gone down.
+    went_down: Condvar,
     recorder: Mutex<Recorder>,
+}
+
+#[derive(Clone, Copy, Default)]
+struct Counts {
+    /// Frames that take one of the places.
+    in_flight: usize,
+    /// Frames whose waiters have not been told of their end.
+    undelivered: usize,
 }
 
 impl Traffic {
     pub(crate) fn new(depth: usize) -> Arc<Self> {
         Arc::new(Self {
             depth,
-            in_flight: Mutex::new(0),
-            landed: Condvar::new(),
+            counts: Mutex::default(),
+            went_down: Condvar::new(),
             recorder: Mutex::new(Recorder::new()),
         })
     }
@@ -40,9 +48,10 @@ impl Traffic {
         number: u64,
         deadline: Instant,
     ) -> Option<(PendingFrame, Flight)> {
-        let mut in_flight = self.wait_until(deadline, |in_flight| in_flight < self.depth)?;
-        *in_flight += 1;
-        drop(in_flight);
+        let mut counts = self.wait_until(deadline, |counts| counts.in_flight < self.depth)?;
+        counts.in_flight += 1;
+        counts.undelivered += 1;
+        drop(counts);
         self.lock_recorder().requested += 1;
         let (pending, ticket) = pending_frame(number, deadline);
         Some((
@@ -54,9 +63,9 @@ impl Traffic {
         ))
     }
 
-    /// Blocks until no frame is in flight; says whether that came about before the deadline.
+    /// Blocks until every frame has ended; says whether that came about before the deadline.
     pub(crate) fn wait_for_landings(&self, deadline: Instant) -> bool {
-        self.wait_until(deadline, |in_flight| in_flight == 0)
+        self.wait_until(deadline, |counts| counts.undelivered == 0)
             .is_some()
     }
 
@@ -67,29 +76,31 @@ impl Traffic {
     fn wait_until(
         &self,
         deadline: Instant,
-        condition: impl Fn(usize) -> bool,
-    ) -> Option<MutexGuard<'_, usize>> {
-        let mut in_flight = self
-            .in_flight
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        while !condition(*in_flight) {
+        condition: impl Fn(Counts) -> bool,
+    ) -> Option<MutexGuard<'_, Counts>> {
+        let mut counts = self.lock_counts();
+        while !condition(*counts) {
             let left = deadline.saturating_duration_since(Instant::now());
             if left.is_zero() {
                 return None;
             }
-            let woken = self.landed.wait_timeout(in_flight, left);
-            in_flight = woken.unwrap_or_else(PoisonError::into_inner).0;
+            let woken = self.went_down.wait_timeout(counts, left);
+            counts = woken.unwrap_or_else(PoisonError::into_inner).0;
         }
-        Some(in_flight)
+        Some(counts)
     }
 
-    fn land(&self) {
-        *self
-            .in_flight
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner) -= 1;
-        self.landed.notify_one();
+    /// Frees a frame's place, then tells its waiter of its end, so that it can submit at once.
+    fn land(&self, ticket: &FrameTicket, result: Result<Frame, FrameError>) {
+        self.lock_counts().in_flight -= 1;
+        self.went_down.notify_one();
+        self.deliver(ticket, result);
+        self.lock_counts().undelivered -= 1;
+        self.went_down.notify_one();
+    }
+
+    fn lock_counts(&self) -> MutexGuard<'_, Counts> {
+        self.counts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Ends a frame and counts how.
@@ -137,15 +148,14 @@ impl Flight {
         &self.ticket
     }
 
-    /// Frees the frame's place and ends it, in this order, so that its waiter can submit at once.
+    /// Ends the frame.
     pub(crate) fn end(mut self, result: Result<Frame, FrameError>) {
         self.finish(result);
     }
 
     fn finish(&mut self, result: Result<Frame, FrameError>) {
         if let Some(traffic) = self.traffic.take() {
-            traffic.land();
-            traffic.deliver(&self.ticket, result);
+            traffic.land(&self.ticket, result);
         }
     }
 }

@@ -161,6 +161,9 @@ impl Gpu {
     /// [`lost_marker`](Self::lost_marker) from there, so that frames in flight end at once; otherwise
     /// the next refused submit or failed wait tells.
     ///
+    /// `wgpu::Device::destroy` takes the memory of mapped buffers away from whoever reads them, in
+    /// wgpu as here: drop every [`Frame`](crate::Frame) first.
+    ///
     /// # Errors
     ///
     /// [`OpenError::Fence`] if the device's queue cannot be given fences.

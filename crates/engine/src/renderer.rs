@@ -7,7 +7,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::Instant;
 
-use framefence_fence::{Done, Proof, SubmitError, capture_errors, deadline_after};
+use framefence_fence::{Done, Proof, SubmissionLost, SubmitError, capture_errors, deadline_after};
 use framefence_readback::{
     Frame, FrameError, FrameMemory, FrameTicket, Image, PendingFrame, Stage, StagingLayout,
     StagingRing, TargetPool, Timings,
@@ -288,6 +288,11 @@ impl Shared {
             flight.end(Err(FrameError::Cancelled));
             return;
         }
+        let queue = self.gpu.fenced_queue();
+        if let Some(lost) = queue.lost() {
+            flight.end(Err(FrameError::DeviceLost(lost)));
+            return;
+        }
         let frame = tracing::debug_span!("frame", number = request.number);
         let _entered = frame.enter();
         let ticket = flight.ticket().clone();
@@ -303,7 +308,20 @@ impl Shared {
                 let _entered = tracing::debug_span!("submit").entered();
                 self.send(painted, request, timings, flight);
             }
-            Err(error) => flight.end(Err(error)),
+            Err(error) => flight.end(Err(self.explain(error))),
+        }
+    }
+
+    /// What a lost device looks like to whoever records on it is told by its name.
+    fn explain(&self, error: FrameError) -> FrameError {
+        match error {
+            FrameError::Painter { .. }
+            | FrameError::PainterPanicked { .. }
+            | FrameError::Rejected { .. } => {
+                let lost = self.gpu.fenced_queue().find_out_whether_lost();
+                lost.map_or(error, FrameError::DeviceLost)
+            }
+            other => other,
         }
     }
 
@@ -316,15 +334,13 @@ impl Shared {
 
         ticket.enter(Stage::StagingMemory);
         let (staging, error) = capture_errors(self.gpu.device(), || {
-            self.staging
-                .acquire(layout.total_bytes(), ticket.deadline())
+            self.staging.acquire(layout.total_bytes(), &ticket)
         });
         let staging = match (staging, error) {
             (Ok(staging), None) => staging,
             (_, Some(error)) => {
-                return flight.end(Err(FrameError::Rejected {
-                    reason: error.to_string(),
-                }));
+                let reason = error.to_string();
+                return flight.end(Err(self.explain(FrameError::Rejected { reason })));
             }
             (Err(_full), None) => return flight.end(Err(ticket.timeout())),
         };
@@ -340,9 +356,8 @@ impl Shared {
             encoder.finish()
         });
         if let Some(error) = error {
-            return flight.end(Err(FrameError::Rejected {
-                reason: error.to_string(),
-            }));
+            let reason = error.to_string();
+            return flight.end(Err(self.explain(FrameError::Rejected { reason })));
         }
 
         ticket.enter(Stage::Driver);
@@ -355,11 +370,10 @@ impl Shared {
                     timings.wait = done.started.saturating_duration_since(started);
                     timings.submit = done.submitted.saturating_duration_since(done.started);
                     timings.gpu = done.submitted.elapsed();
+                    // Nobody but a device that goes down takes this buffer from us.
                     let bytes = staging
                         .into_mapped()
-                        .map_err(|error| FrameError::Rejected {
-                            reason: error.to_string(),
-                        })?;
+                        .map_err(|error| SubmissionLost::new(error.to_string()))?;
                     let images = formats
                         .iter()
                         .zip(layout.images())

@@ -2,7 +2,7 @@
 
 use std::future::poll_fn;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
-use std::task::{Context, Poll, Waker};
+use std::task::{Poll, Waker};
 use std::time::{Duration, Instant};
 
 use crate::timer;
@@ -99,7 +99,7 @@ impl<T> Completion<T> {
     pub async fn reached(&self, deadline: Instant) -> Result<(), Expired> {
         let mut timer = None;
         poll_fn(|context| {
-            if self.poll_complete(context).is_ready() {
+            if self.wake_when_complete(context.waker()) {
                 return Poll::Ready(Ok(()));
             }
             if Instant::now() >= deadline {
@@ -109,6 +109,18 @@ impl<T> Completion<T> {
             Poll::Pending
         })
         .await
+    }
+
+    /// Wakes `waker` when a value comes. Says whether one has come already; it is not woken then.
+    pub fn wake_when_complete(&self, waker: &Waker) -> bool {
+        let mut state = self.lock();
+        let State::Open { wakers } = &mut *state else {
+            return true;
+        };
+        if !wakers.iter().any(|known| known.will_wake(waker)) {
+            wakers.push(waker.clone());
+        }
+        false
     }
 
     /// Takes the value out, if it has come and nobody has taken it.
@@ -121,17 +133,6 @@ impl<T> Completion<T> {
             },
             State::Open { .. } | State::Taken => None,
         }
-    }
-
-    fn poll_complete(&self, context: &Context<'_>) -> Poll<()> {
-        let mut state = self.lock();
-        let State::Open { wakers } = &mut *state else {
-            return Poll::Ready(());
-        };
-        if !wakers.iter().any(|waker| waker.will_wake(context.waker())) {
-            wakers.push(context.waker().clone());
-        }
-        Poll::Pending
     }
 
     fn lock(&self) -> MutexGuard<'_, State<T>> {

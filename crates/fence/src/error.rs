@@ -51,7 +51,9 @@ pub struct SubmissionLost {
 }
 
 impl SubmissionLost {
-    pub(crate) fn new(reason: impl Into<Arc<str>>) -> Self {
+    /// A loss for `reason`.
+    #[must_use]
+    pub fn new(reason: impl Into<Arc<str>>) -> Self {
         Self {
             reason: reason.into(),
         }

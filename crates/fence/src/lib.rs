@@ -20,7 +20,9 @@
 //! # Threads
 //!
 //! All types are `Send` and `Sync`. Callbacks run on the watching thread, or on any thread that
-//! submits to or polls the device at that moment, with no lock held; they are short.
+//! submits to or polls the device at that moment; in a submit of ours, under the submit lock. They
+//! must be short. A host's callback that submits through the engine is not made to wait for the
+//! driver, but one that waits for a frame waits for itself.
 
 mod completion;
 mod error;

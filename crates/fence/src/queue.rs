@@ -216,7 +216,11 @@ impl FencedQueue {
         shared.check()?;
         let asked = Instant::now();
         let slot = { tracing::trace_span!("driver_slot") }
-            .in_scope(|| shared.slots.acquire(deadline))
+            .in_scope(|| match self.is_watched_by_this_thread() {
+                // Only this thread empties the driver: it must not wait for that.
+                true => Ok(shared.slots.take_another()),
+                false => shared.slots.acquire(deadline),
+            })
             .map_err(|in_driver| SubmitError::Busy {
                 in_driver,
                 waited: asked.elapsed(),
@@ -278,6 +282,18 @@ impl FencedQueue {
     #[must_use]
     pub fn lost(&self) -> Option<SubmissionLost> {
         self.shared().lost.get().cloned()
+    }
+
+    /// Like [`lost`](Self::lost), but asks the device itself: with an empty submission, which a lost
+    /// device does not take. For whoever met an error that a lost device would explain.
+    #[must_use]
+    pub fn find_out_whether_lost(&self) -> Option<SubmissionLost> {
+        let shared = self.shared();
+        if shared.lost.get().is_none() {
+            // Its own end is of no interest, and a refusal for another reason is no loss.
+            let _ = shared.send([]);
+        }
+        self.lost()
     }
 
     /// Whether this is the thread that watches the queue, which must not wait for it.

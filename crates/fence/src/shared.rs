@@ -1,7 +1,10 @@
 //! What a queue's handles and its watching thread share.
 
+use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
+
+use parking_lot::ReentrantMutex;
 
 use crate::scope::capture_errors;
 use crate::slots::DriverSlots;
@@ -14,8 +17,9 @@ pub(crate) struct Shared {
     pub(crate) backend: Backend,
     pub(crate) device: wgpu::Device,
     pub(crate) queue: wgpu::Queue,
-    /// The submit lock, around the newest value that some submission carries.
-    submit: Mutex<u64>,
+    /// The submit lock, around the newest value that some submission carries. wgpu may call back
+    /// into the host from within a submit, and the host may submit from there.
+    submit: ReentrantMutex<Cell<u64>>,
     pub(crate) capacity: Option<usize>,
     pub(crate) slots: Arc<DriverSlots>,
     pub(crate) watch: Watch,
@@ -48,7 +52,7 @@ impl Shared {
             backend,
             device: device.clone(),
             queue: queue.clone(),
-            submit: Mutex::new(newest),
+            submit: ReentrantMutex::new(Cell::new(newest)),
             capacity,
             slots: DriverSlots::new(capacity.map(|places| (places - 1).max(1))),
             watch: Watch::default(),
@@ -70,7 +74,7 @@ impl Shared {
     /// Blocks until nothing in the driver refers to the fence any more.
     pub(crate) fn wait_for_all(&self) {
         if let Backend::Vulkan(fence) = &self.backend {
-            let newest = *self.lock_submits();
+            let newest = self.submit.lock().get();
             if let Err(lost) = fence.wait(newest) {
                 tracing::debug!(%lost, "the device was lost before the fence was");
             }
@@ -116,9 +120,9 @@ impl Shared {
         &self,
         commands: impl IntoIterator<Item = wgpu::CommandBuffer>,
     ) -> Result<Ticket, SubmitError> {
-        let mut newest = self.lock_submits();
-        *newest += 1;
-        let value = *newest;
+        let newest = self.submit.lock();
+        let value = newest.get() + 1;
+        newest.set(value);
         if let Backend::Vulkan(fence) = &self.backend {
             fence.arm(&self.queue, value);
         }
@@ -129,7 +133,7 @@ impl Shared {
         };
         if still_armed {
             // Nobody will signal it, so the next submission may.
-            *newest -= 1;
+            newest.set(value - 1);
         }
         drop(newest);
         if let Some(error) = error {
@@ -144,10 +148,6 @@ impl Shared {
             return Err(SubmitError::Lost(lost));
         }
         Ok(Ticket { value, index })
-    }
-
-    fn lock_submits(&self) -> MutexGuard<'_, u64> {
-        self.submit.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -33,9 +33,18 @@ impl DriverSlots {
             used = woken.unwrap_or_else(PoisonError::into_inner).0;
         }
         *used += 1;
+        drop(used);
         Ok(DriverSlot {
             slots: Arc::clone(self),
         })
+    }
+
+    /// Takes a place whether there is one or not.
+    pub(crate) fn take_another(self: &Arc<Self>) -> DriverSlot {
+        *self.lock() += 1;
+        DriverSlot {
+            slots: Arc::clone(self),
+        }
     }
 
     fn lock(&self) -> MutexGuard<'_, usize> {

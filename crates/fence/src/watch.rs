@@ -201,8 +201,11 @@ impl WatchThread {
 
 fn run(shared: &Shared) {
     while let Some(ticket) = shared.watch.next() {
-        let waited = tracing::trace_span!("gpu_wait").in_scope(|| shared.wait(&ticket));
-        let reached = match waited {
+        let wait = || tracing::trace_span!("gpu_wait").in_scope(|| shared.wait(&ticket));
+        // wgpu's own wait runs callbacks, the host's among them. One that panics is gone when the
+        // wait is taken up again; a wait that panics by itself would do so for ever.
+        let waited = guard(wait).or_else(|| guard(wait));
+        let reached = match waited.unwrap_or_else(|| Err(SubmissionLost::new("wgpu panicked"))) {
             Ok(reached) => reached,
             Err(lost) => {
                 shared.lose(lost);
@@ -210,10 +213,14 @@ fn run(shared: &Shared) {
             }
         };
         let done = shared.watch.take_reached(reached);
-        // Triage runs callbacks of the host too; a panic in one must not end every wait to come.
-        let triage = tracing::trace_span!("triage");
-        if catch_unwind(AssertUnwindSafe(|| triage.in_scope(|| shared.triage()))).is_err() {
-            tracing::error!("a callback on the device panicked");
+        triage(shared);
+        if done
+            .values()
+            .any(|watched| !watched.submission.is_finished())
+        {
+            // wgpu's own fence is signalled by the same submission as ours, maybe a moment later. A
+            // second look costs less than the submission that would tell an early signal from this.
+            triage(shared);
         }
         for watched in done.into_values() {
             settle(shared, watched);
@@ -221,6 +228,20 @@ fn run(shared: &Shared) {
     }
     // A host's submission may still carry a signal whose own submission was refused.
     shared.wait_for_all();
+}
+
+/// Lets wgpu run the callbacks of what is done, the host's among them.
+fn triage(shared: &Shared) {
+    guard(|| tracing::trace_span!("triage").in_scope(|| shared.triage()));
+}
+
+/// A panic in a callback of the host must not end every wait to come.
+fn guard<R>(call: impl FnOnce() -> R) -> Option<R> {
+    let result = catch_unwind(AssertUnwindSafe(call));
+    if result.is_err() {
+        tracing::error!("a callback on the device panicked");
+    }
+    result.ok()
 }
 
 /// Sees to it that a submission whose signal has come is finished.

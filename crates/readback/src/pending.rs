@@ -4,6 +4,7 @@ use std::future::{Future, IntoFuture};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
+use std::task::Waker;
 use std::time::Instant;
 
 use framefence_fence::Completion;
@@ -163,6 +164,8 @@ impl IntoFuture for PendingFrame {
 impl Drop for PendingFrame {
     fn drop(&mut self) {
         self.shared.cancel();
+        // Nobody else can take a frame that has come; a cancel handle must not keep its memory.
+        drop(self.shared.completion.take());
     }
 }
 
@@ -178,6 +181,11 @@ impl FrameTicket {
     #[must_use]
     pub fn is_wanted(&self) -> bool {
         !self.shared.completion.is_complete()
+    }
+
+    /// Wakes `waker` when the frame is no longer wanted.
+    pub fn wake_when_ended(&self, waker: &Waker) {
+        self.shared.completion.wake_when_complete(waker);
     }
 
     /// When every wait for the frame ends.
@@ -216,15 +224,14 @@ impl Shared {
     }
 
     fn cancel(&self) {
-        // A frame that nobody took is dropped with the last handle; nobody else can take it.
-        let late = self.completion.complete(Err(FrameError::Cancelled));
-        drop(late);
+        // A frame that has its end keeps it.
+        let _ = self.completion.complete(Err(FrameError::Cancelled));
     }
 
     /// The frame's end: the one it has, or else that its deadline has passed.
     fn end(&self) -> Result<Frame, FrameError> {
-        let late = self.completion.complete(Err(self.timeout()));
-        drop(late);
+        // A frame that has its end keeps it.
+        let _ = self.completion.complete(Err(self.timeout()));
         self.completion.take().unwrap_or(Err(FrameError::Cancelled))
     }
 

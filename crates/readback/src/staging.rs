@@ -1,9 +1,12 @@
 //! Staging buffers: where the GPU copies pixels to and the CPU reads them from.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::task::{Wake, Waker};
 use std::time::Instant;
 
 use framefence_pool::{Lease, Pool, PoolReport};
+
+use crate::FrameTicket;
 
 /// The staging buffers of one renderer, used again and again.
 ///
@@ -16,6 +19,7 @@ pub struct StagingRing {
     device: wgpu::Device,
     max_live_bytes: u64,
     buffers: Pool<u64, wgpu::Buffer>,
+    turn: Mutex<()>,
     returned: Mutex<ReturnedBuffers>,
     came_back: Condvar,
 }
@@ -48,46 +52,44 @@ impl StagingRing {
             device,
             max_live_bytes,
             buffers: Pool::new(idle_budget_bytes),
+            turn: Mutex::new(()),
             returned: Mutex::default(),
             came_back: Condvar::new(),
         })
     }
 
-    /// A buffer of at least `size_bytes`, unmapped. Blocks while too many bytes are live.
+    /// A buffer of at least `size_bytes`, unmapped, for the frame of `ticket`. Blocks while too many
+    /// bytes are live.
     ///
     /// # Errors
     ///
-    /// [`RingFull`] if that is still so at `deadline`.
+    /// [`RingFull`] if that is still so at the frame's deadline, or when it is no longer wanted.
     pub fn acquire(
         self: &Arc<Self>,
         size_bytes: u64,
-        deadline: Instant,
+        ticket: &FrameTicket,
     ) -> Result<StagingBuffer, RingFull> {
         let size_bytes = size_bytes.next_multiple_of(u64::from(wgpu::COPY_BYTES_PER_ROW_ALIGNMENT));
+        let mut is_watching_ticket = false;
         loop {
-            self.recycle();
-            let live_bytes = self.buffers.report().live_bytes as u64;
-            if live_bytes == 0 || live_bytes + size_bytes <= self.max_live_bytes {
-                break;
+            let live_bytes = match self.try_acquire(size_bytes) {
+                Ok(lease) => {
+                    return Ok(StagingBuffer {
+                        lease: Some(lease),
+                        mapped: false,
+                        ring: Arc::clone(self),
+                    });
+                }
+                Err(RingFull { live_bytes }) => live_bytes,
+            };
+            if !is_watching_ticket {
+                ticket.wake_when_ended(&Waker::from(Arc::clone(self)));
+                is_watching_ticket = true;
             }
-            if !self.wait_for_return(deadline) {
+            if !self.wait_for_return(ticket) {
                 return Err(RingFull { live_bytes });
             }
         }
-        let lease = self.buffers.take(&size_bytes).unwrap_or_else(|| {
-            let buffer = self.device.create_buffer(&wgpu::BufferDescriptor {
-                label: Some("framefence staging"),
-                size: size_bytes,
-                usage: wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST,
-                mapped_at_creation: false,
-            });
-            self.buffers.add(size_bytes, size_bytes as usize, buffer)
-        });
-        Ok(StagingBuffer {
-            lease: Some(lease),
-            mapped: false,
-            ring: Arc::clone(self),
-        })
     }
 
     /// From now on, buffers are unmapped and dropped where they are given back: there is no engine
@@ -114,12 +116,31 @@ impl StagingRing {
         }
     }
 
-    /// Blocks until a buffer came back; says whether one did before the deadline.
-    fn wait_for_return(&self, deadline: Instant) -> bool {
+    fn try_acquire(&self, size_bytes: u64) -> Result<Lease<u64, wgpu::Buffer>, RingFull> {
+        self.recycle();
+        // Looking at the limit and taking are one step.
+        let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
+        let live_bytes = self.buffers.report().live_bytes as u64;
+        if live_bytes > 0 && live_bytes + size_bytes > self.max_live_bytes {
+            return Err(RingFull { live_bytes });
+        }
+        Ok(self.buffers.take(&size_bytes).unwrap_or_else(|| {
+            let buffer = self.device.create_buffer(&wgpu::BufferDescriptor {
+                label: Some("framefence staging"),
+                size: size_bytes,
+                usage: wgpu::BufferUsages::MAP_READ | wgpu::BufferUsages::COPY_DST,
+                mapped_at_creation: false,
+            });
+            self.buffers.add(size_bytes, size_bytes as usize, buffer)
+        }))
+    }
+
+    /// Blocks until a buffer came back; says whether one did while the frame was wanted.
+    fn wait_for_return(&self, ticket: &FrameTicket) -> bool {
         let mut returned = self.lock();
         while returned.buffers.is_empty() {
-            let left = deadline.saturating_duration_since(Instant::now());
-            if left.is_zero() {
+            let left = ticket.deadline().saturating_duration_since(Instant::now());
+            if left.is_zero() || !ticket.is_wanted() {
                 return false;
             }
             let woken = self.came_back.wait_timeout(returned, left);
@@ -130,6 +151,15 @@ impl StagingRing {
 
     fn lock(&self) -> MutexGuard<'_, ReturnedBuffers> {
         self.returned.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// A frame that waits for memory and is ended meanwhile wakes its ring.
+impl Wake for StagingRing {
+    fn wake(self: Arc<Self>) {
+        // Under the lock, so that it does not fall between a waiter's look and its wait.
+        let _returned = self.lock();
+        self.came_back.notify_all();
     }
 }
 
@@ -189,7 +219,8 @@ impl Drop for StagingBuffer {
         if is_closed {
             self.ring.close();
         } else {
-            self.ring.came_back.notify_one();
+            // One large buffer may make room for several frames.
+            self.ring.came_back.notify_all();
         }
     }
 }
