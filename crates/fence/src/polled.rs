@@ -5,13 +5,13 @@
 
 use crate::SubmissionLost;
 
-/// Blocks until the submission is done; its callbacks run before this returns.
+/// Blocks until the submission is done, or all there are without an index; its callbacks run before this returns.
 pub(crate) fn wait(
     device: &wgpu::Device,
-    index: &wgpu::SubmissionIndex,
+    index: Option<wgpu::SubmissionIndex>,
 ) -> Result<(), SubmissionLost> {
     let wait = wgpu::PollType::Wait {
-        submission_index: Some(index.clone()),
+        submission_index: index,
         timeout: None,
     };
     loop {

@@ -216,11 +216,13 @@ impl FencedQueue {
         shared.check()?;
         let asked = Instant::now();
         let slot = { tracing::trace_span!("driver_slot") }
-            .in_scope(|| match self.is_watched_by_this_thread() {
-                // Only this thread empties the driver: it must not wait for that.
-                true => Ok(shared.slots.take_another()),
-                false => shared.slots.acquire(deadline),
-            })
+            .in_scope(
+                || match self.is_watched_by_this_thread() || shared.is_submitting_here() {
+                    // A callback of the host's that holds up what would empty the driver.
+                    true => Ok(shared.slots.take_another()),
+                    false => shared.slots.acquire(deadline),
+                },
+            )
             .map_err(|in_driver| SubmitError::Busy {
                 in_driver,
                 waited: asked.elapsed(),
@@ -244,7 +246,7 @@ impl FencedQueue {
     ) {
         let shared = self.shared();
         let submission = Submission::new(slot, done, on_done);
-        let callback = submission.proof();
+        let callback = submission.proof(matches!(proof, Proof::Map(_)));
         match proof {
             Proof::Map(buffer) => buffer.map_async(wgpu::MapMode::Read, .., move |mapped| {
                 callback.arrived(mapped.map_err(|error| SubmissionLost::new(error.to_string())));

@@ -1,6 +1,7 @@
 //! What a queue's handles and its watching thread share.
 
 use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
@@ -37,7 +38,8 @@ pub(crate) enum Backend {
 /// One submission that was made: when its fence is due, and what wgpu calls it.
 pub(crate) struct Ticket {
     pub(crate) value: u64,
-    pub(crate) index: wgpu::SubmissionIndex,
+    /// `None` where a panic kept wgpu from telling: then it is waited for all there is.
+    pub(crate) index: Option<wgpu::SubmissionIndex>,
 }
 
 impl Shared {
@@ -67,7 +69,9 @@ impl Shared {
     pub(crate) fn wait(&self, ticket: &Ticket) -> Result<u64, SubmissionLost> {
         match &self.backend {
             Backend::Vulkan(fence) => fence.wait(ticket.value),
-            Backend::Polled => polled::wait(&self.device, &ticket.index).map(|()| ticket.value),
+            Backend::Polled => {
+                polled::wait(&self.device, ticket.index.clone()).map(|()| ticket.value)
+            }
         }
     }
 
@@ -95,6 +99,11 @@ impl Shared {
             SubmitError::Lost(lost) => lost,
             refused => SubmissionLost::new(refused.to_string()),
         })
+    }
+
+    /// Whether this thread is in the middle of a submit: in a callback of the host's, then.
+    pub(crate) fn is_submitting_here(&self) -> bool {
+        self.submit.is_owned_by_current_thread()
     }
 
     pub(crate) fn needs_proof(&self) -> bool {
@@ -126,7 +135,13 @@ impl Shared {
         if let Backend::Vulkan(fence) = &self.backend {
             fence.arm(&self.queue, value);
         }
-        let (index, error) = capture_errors(&self.device, || self.queue.submit(commands));
+        // The last thing that a submit does is to run callbacks, the host's among them. A panic in
+        // one says nothing about the submission; the fence does.
+        let submit = AssertUnwindSafe(|| self.queue.submit(commands));
+        let (index, error) = capture_errors(&self.device, || catch_unwind(submit));
+        if index.is_err() {
+            tracing::error!("a callback in a submit panicked");
+        }
         let still_armed = match &self.backend {
             Backend::Vulkan(fence) => fence.disarm(&self.queue),
             Backend::Polled => false,
@@ -147,7 +162,10 @@ impl Shared {
             self.lose(lost.clone());
             return Err(SubmitError::Lost(lost));
         }
-        Ok(Ticket { value, index })
+        Ok(Ticket {
+            value,
+            index: index.ok(),
+        })
     }
 }
 

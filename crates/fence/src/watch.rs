@@ -39,9 +39,10 @@ impl Submission {
     }
 
     /// What wgpu's callback holds.
-    pub(crate) fn proof(self: &Arc<Self>) -> ProofCallback {
+    pub(crate) fn proof(self: &Arc<Self>, is_map: bool) -> ProofCallback {
         ProofCallback {
             submission: Arc::clone(self),
+            is_map,
         }
     }
 
@@ -66,6 +67,7 @@ impl Submission {
 /// Ends its submission when wgpu calls it, and also when wgpu drops it without a call.
 pub(crate) struct ProofCallback {
     submission: Arc<Submission>,
+    is_map: bool,
 }
 
 impl ProofCallback {
@@ -76,22 +78,25 @@ impl ProofCallback {
 
 impl Drop for ProofCallback {
     fn drop(&mut self) {
-        self.submission.finish(Err(SubmissionLost::new(
-            "wgpu dropped the submission's callback",
-        )));
+        let dropped = || SubmissionLost::new("wgpu dropped the submission's callback");
+        // A panic in another callback takes those after it along. A map is done all the same, or
+        // lending its bytes will fail.
+        let is_done = self.is_map && thread::panicking();
+        self.submission
+            .finish(is_done.then_some(()).ok_or_else(dropped));
     }
 }
 
 /// A submission whose fence is waited for.
 pub(crate) struct Watched {
-    index: wgpu::SubmissionIndex,
+    index: Option<wgpu::SubmissionIndex>,
     submission: Arc<Submission>,
     /// Whether its own signal has come without the proof, and this is the one behind it.
     rearmed: bool,
 }
 
 impl Watched {
-    pub(crate) fn new(index: wgpu::SubmissionIndex, submission: Arc<Submission>) -> Self {
+    pub(crate) fn new(index: Option<wgpu::SubmissionIndex>, submission: Arc<Submission>) -> Self {
         Self {
             index,
             submission,

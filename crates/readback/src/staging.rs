@@ -4,6 +4,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::task::{Wake, Waker};
 use std::time::Instant;
 
+use framefence_fence::capture_errors;
 use framefence_pool::{Lease, Pool, PoolReport};
 
 use crate::FrameTicket;
@@ -27,6 +28,8 @@ pub struct StagingRing {
 #[derive(Debug, Default)]
 struct ReturnedBuffers {
     buffers: Vec<Returned>,
+    /// How often buffers came back or were made free.
+    times: u64,
     is_closed: bool,
 }
 
@@ -72,6 +75,7 @@ impl StagingRing {
         let size_bytes = size_bytes.next_multiple_of(u64::from(wgpu::COPY_BYTES_PER_ROW_ALIGNMENT));
         let mut is_watching_ticket = false;
         loop {
+            let seen = self.lock().times;
             let live_bytes = match self.try_acquire(size_bytes) {
                 Ok(lease) => {
                     return Ok(StagingBuffer {
@@ -86,7 +90,7 @@ impl StagingRing {
                 ticket.wake_when_ended(&Waker::from(Arc::clone(self)));
                 is_watching_ticket = true;
             }
-            if !self.wait_for_return(ticket) {
+            if !self.wait_for_return(seen, ticket) {
                 return Err(RingFull { live_bytes });
             }
         }
@@ -109,11 +113,21 @@ impl StagingRing {
     /// Unmaps what came back and lets it be used again.
     fn recycle(&self) {
         let came_back = std::mem::take(&mut self.lock().buffers);
+        if came_back.is_empty() {
+            return;
+        }
         for Returned { buffer, mapped } in came_back {
             if mapped {
-                buffer.unmap();
+                let (_, error) = capture_errors(&self.device, || buffer.unmap());
+                if let Some(error) = error {
+                    // Only a device that went down has unmapped it before us.
+                    tracing::debug!(%error, "a staging buffer was gone already");
+                }
             }
         }
+        // One large buffer may make room for several frames, and only now is there room.
+        self.lock().times += 1;
+        self.came_back.notify_all();
     }
 
     fn try_acquire(&self, size_bytes: u64) -> Result<Lease<u64, wgpu::Buffer>, RingFull> {
@@ -135,10 +149,11 @@ impl StagingRing {
         }))
     }
 
-    /// Blocks until a buffer came back; says whether one did while the frame was wanted.
-    fn wait_for_return(&self, ticket: &FrameTicket) -> bool {
+    /// Blocks until a buffer came back since there had been `seen` times; says whether one did while
+    /// the frame was wanted.
+    fn wait_for_return(&self, seen: u64, ticket: &FrameTicket) -> bool {
         let mut returned = self.lock();
-        while returned.buffers.is_empty() {
+        while returned.times == seen {
             let left = ticket.deadline().saturating_duration_since(Instant::now());
             if left.is_zero() || !ticket.is_wanted() {
                 return false;
@@ -214,12 +229,12 @@ impl Drop for StagingBuffer {
             buffer,
             mapped: self.mapped,
         });
+        returned.times += 1;
         let is_closed = returned.is_closed;
         drop(returned);
         if is_closed {
             self.ring.close();
         } else {
-            // One large buffer may make room for several frames.
             self.ring.came_back.notify_all();
         }
     }

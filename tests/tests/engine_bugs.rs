@@ -1,0 +1,199 @@
+//! What the engine promises and did not keep when this was written.
+
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::Duration;
+
+use framefence::fence::{FenceBackend, FencedQueue};
+use framefence::{
+    FrameError, FrameRequest, PendingFrame, Renderer, RendererOptions, Size, Stage, Time,
+};
+use framefence_tests::{Gate, Pattern, gpu, within};
+
+const SIZE: Size = Size::new(64, 64);
+const BYTES: u64 = 64 * 64 * 4;
+const WATCHDOG: Duration = Duration::from_secs(20);
+
+fn request(number: u64) -> FrameRequest {
+    FrameRequest::new(number, Time::ZERO, SIZE)
+}
+
+fn submit(renderer: &Renderer, number: u64) -> PendingFrame {
+    let painter = Arc::new(Mutex::new(Pattern::default()));
+    renderer.submit(&painter, request(number)).unwrap()
+}
+
+fn wait_for(pending: &PendingFrame, stage: Stage) {
+    while pending.stage() != stage {
+        thread::yield_now();
+    }
+}
+
+/// Room for two small frames comes back at once; both waiters must go on.
+#[test]
+fn staging_memory_that_comes_back_wakes_all_who_fit() {
+    let gpu = gpu();
+    within(WATCHDOG, move || {
+        let options = RendererOptions::default()
+            .with_max_staging_bytes(2 * BYTES)
+            .with_depth(4);
+        let renderer = Arc::new(Renderer::new(&gpu, options).unwrap());
+        let large = FrameRequest::new(0, Time::ZERO, Size::new(64, 128));
+        let large = renderer
+            .submit_now(&mut Pattern::default(), &large)
+            .unwrap()
+            .wait()
+            .unwrap();
+        let waiters = [1, 2].map(|number| {
+            let renderer = Arc::clone(&renderer);
+            thread::spawn(move || {
+                let request = request(number).with_timeout(Duration::from_secs(3));
+                let pending = renderer
+                    .submit_now(&mut Pattern::default(), &request)
+                    .unwrap();
+                pending.wait()
+            })
+        });
+        thread::sleep(Duration::from_millis(300));
+        drop(large);
+        let ends = waiters.map(|waiter| waiter.join().unwrap());
+        assert!(ends.iter().all(Result::is_ok), "{ends:?}");
+    });
+}
+
+/// A finished frame that nobody takes is held by a handle that can only cancel it.
+#[test]
+fn a_cancel_handle_holds_no_frames_memory() {
+    let gpu = gpu();
+    within(WATCHDOG, move || {
+        let renderer = Renderer::new(&gpu, RendererOptions::default()).unwrap();
+        let pending = submit(&renderer, 0);
+        let _handle = pending.cancel_handle();
+        while !pending.is_finished() {
+            thread::yield_now();
+        }
+        drop(pending);
+        let next = submit(&renderer, 1).wait().unwrap();
+        assert_eq!(
+            renderer.stats().staging.live_count,
+            1,
+            "only {} is held",
+            next.number()
+        );
+    });
+}
+
+/// A host that wants to change its painter must not wait for memory that it holds itself.
+#[test]
+fn a_painter_is_free_while_its_frame_waits_for_staging_memory() {
+    let gpu = gpu();
+    within(WATCHDOG, move || {
+        let options = RendererOptions::default().with_max_staging_bytes(1);
+        let renderer = Renderer::new(&gpu, options).unwrap();
+        let held = submit(&renderer, 0).wait().unwrap();
+        let painter = Arc::new(Mutex::new(Pattern::default()));
+        let waiting = renderer.submit(&painter, request(1)).unwrap();
+        wait_for(&waiting, Stage::StagingMemory);
+        let is_free = painter.try_lock().is_ok();
+        drop(held);
+        waiting.wait().unwrap();
+        assert!(is_free, "the painter is locked");
+    });
+}
+
+/// Contract 5: cancel and drop end waits at once. Nobody wants the frame; it must make way.
+#[test]
+fn a_cancelled_frame_stops_waiting_for_staging_memory() {
+    let gpu = gpu();
+    within(WATCHDOG, move || {
+        let options = RendererOptions::default()
+            .with_max_staging_bytes(1)
+            .with_depth(1);
+        let renderer = Renderer::new(&gpu, options).unwrap();
+        let held = submit(&renderer, 0).wait().unwrap();
+        let unwanted = submit(&renderer, 1);
+        wait_for(&unwanted, Stage::StagingMemory);
+        drop(unwanted);
+        let next = request(2).with_timeout(Duration::from_secs(2));
+        let painter = Arc::new(Mutex::new(Pattern::default()));
+        let end = renderer.submit(&painter, next).map(PendingFrame::wait);
+        drop(held);
+        assert!(
+            matches!(
+                end,
+                Ok(Err(FrameError::Timeout {
+                    waiting_for: Stage::StagingMemory,
+                    ..
+                }))
+            ),
+            "{end:?}"
+        );
+    });
+}
+
+/// wgpu puts no restriction on callbacks; one that runs inside the engine's own submit finds the
+/// submit lock held by its own thread.
+#[test]
+fn a_hosts_callback_may_submit_through_the_engine() {
+    let gpu = gpu();
+    within(WATCHDOG, move || {
+        gpu.queue().submit([]);
+        let (host, called) = (gpu.clone(), Arc::new(AtomicBool::new(false)));
+        let was_called = Arc::clone(&called);
+        gpu.queue().on_submitted_work_done(move || {
+            host.fenced_queue()
+                .submit([], Duration::from_secs(5))
+                .unwrap()
+                .cancel();
+            was_called.store(true, Ordering::SeqCst);
+        });
+        // Done on the GPU, and nobody has polled.
+        thread::sleep(Duration::from_millis(200));
+        gpu.fenced_queue()
+            .submit([], Duration::from_secs(5))
+            .unwrap()
+            .wait()
+            .unwrap();
+        assert!(called.load(Ordering::SeqCst));
+    });
+}
+
+/// The polled backend's wait runs a host's callbacks outside the net that catches their panics.
+#[test]
+fn a_panicking_callback_does_not_end_the_polled_backend() {
+    let gpu = gpu();
+    within(WATCHDOG, move || {
+        let queue =
+            FencedQueue::with_backend(gpu.device(), gpu.queue(), FenceBackend::Polled).unwrap();
+        let gate = Gate::closed(&gpu);
+        let first = queue
+            .submit([gate.commands(&gpu)], Duration::from_secs(5))
+            .unwrap();
+        // Runs in the watching thread's wait, together with the proof of the gate's submission.
+        gpu.queue()
+            .on_submitted_work_done(|| panic!("the host's own fault"));
+        gate.open();
+        first.wait().unwrap();
+        let after = queue.submit([], Duration::from_secs(3)).unwrap();
+        assert_eq!(after.wait(), Ok(()));
+    });
+}
+
+/// The same on Vulkan: the frames that were done in the same poll are not lost with the device.
+#[test]
+fn a_panicking_callback_of_a_host_costs_no_frame() {
+    let gpu = gpu();
+    within(WATCHDOG, move || {
+        let renderer = Renderer::new(&gpu, RendererOptions::default()).unwrap();
+        for number in 0..20 {
+            gpu.queue().submit([]);
+            gpu.queue()
+                .on_submitted_work_done(|| panic!("the host's own fault"));
+            let end = submit(&renderer, number).wait();
+            assert!(end.is_ok(), "{end:?}");
+        }
+    });
+}
