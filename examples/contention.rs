@@ -360,7 +360,14 @@ impl fmt::Display for Report {
             f,
             "{} renderers, {} jobs of {:.0} ms in flight each; {} host submits a second; the host's calls in milliseconds",
             self.renderers, self.depth, self.job_ms, self.host_submits_per_second
-        )
+        )?;
+        if self.host_submits_per_second > 0 {
+            writeln!(
+                f,
+                "a driver that blocks in submit stalls the host's calls behind the host's own submits, whoever renders: compare --host-submits off"
+            )?;
+        }
+        Ok(())
     }
 }
 

@@ -62,7 +62,7 @@ fn embed() -> Result<()> {
         fences.rearmed
     );
     println!(
-        "render + readback: p50 {:?}, p95 {:?}",
+        "render + readback: p50 {:.2?}, p95 {:.2?}",
         stats.render_readback.p50, stats.render_readback.p95
     );
     Ok(())

@@ -5,6 +5,7 @@
 //! ```
 
 use std::collections::VecDeque;
+use std::fmt;
 use std::num::NonZeroUsize;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -24,7 +25,7 @@ use framefence_examples::interrupt::Interrupt;
 use framefence_examples::latency::{Latencies, Percentiles};
 use framefence_examples::report::{self, JsonFile};
 use framefence_media::FileSink;
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{ProgressBar, ProgressState, ProgressStyle};
 use serde::Serialize;
 
 /// Export a scene; the kind of output follows the extension of --out
@@ -125,6 +126,10 @@ fn export(args: &Args) -> Result<ExitCode> {
         "{count} {noun} of {size} in {wall_seconds:.2} s ({:.1} fps) on {}",
         report.fps, report.adapter.name
     );
+    match &report.files[..] {
+        [only] => eprintln!("wrote {}", only.display()),
+        files => eprintln!("wrote {} files", files.len()),
+    }
     if let Some(json) = json {
         json.write(&report)?;
     }
@@ -231,8 +236,13 @@ fn interrupted(kept: &[PathBuf]) -> String {
 
 fn progress_bar(frames: u64) -> ProgressBar {
     let style =
-        ProgressStyle::with_template("{wide_bar} {pos}/{len} frames, {per_sec}, {eta} left");
-    ProgressBar::new(frames).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
+        ProgressStyle::with_template("{wide_bar} {pos}/{len} frames, {fps} fps, {eta} left");
+    let style = style.unwrap_or_else(|_| ProgressStyle::default_bar());
+    let style = style.with_key("fps", |state: &ProgressState, out: &mut dyn fmt::Write| {
+        // A bar that cannot be written is none; there is nobody to tell.
+        let _ = write!(out, "{:.1}", state.per_sec());
+    });
+    ProgressBar::new(frames).with_style(style)
 }
 
 /// The durations of each stage over all frames.

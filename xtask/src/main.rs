@@ -42,12 +42,6 @@ fn run(task: Task) -> anyhow::Result<ExitCode> {
     ctrlc::set_handler(|| {}).context("could not take over Ctrl-C")?;
 
     let shell = Shell::new().context("the current folder cannot be used")?;
-    if std::env::var_os("XDG_RUNTIME_DIR").is_none() {
-        // In a container or a root shell, Mesa's device selection asks Wayland for a display, and
-        // Wayland's library prints an error that a reader would take for ours. The engine chooses
-        // among devices itself.
-        shell.set_var("NODEVICE_SELECT", "1");
-    }
     match task {
         Task::Demo(options) => demo::run(&shell, &options),
         Task::Test(options) => test::run(&shell, &options),

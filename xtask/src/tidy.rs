@@ -33,7 +33,7 @@ const MAY_BUILD_ON: &[(&str, &[&str])] = &[
 const MAY_BE_UNSAFE: &[&str] = &[
     "crates/fence/src/vulkan.rs",
     "examples/src/raw_vulkan/",
-    "tests/src/gate.rs",
+    "tests/src/shared_memory.rs",
     "tests/tests/canary.rs",
     "tests/tests/foreign_submits.rs",
 ];

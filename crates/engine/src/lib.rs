@@ -20,6 +20,8 @@
 //! # Ok(())
 //! # }
 //! ```
+//!
+//! wgpu itself is re-exported as [`wgpu`], so that a painter uses the same version.
 
 #![forbid(unsafe_code)]
 
@@ -38,7 +40,7 @@ pub use framefence_pixel::{AlphaMode, ColorSpec, OutputFormat, Plane, Size};
 pub use framefence_pool::{HostPool, PoolReport, PooledBytes};
 pub use framefence_readback::{
     CancelHandle, Frame, FrameError, FrameMemory, FrameRate, Image, ParseFrameRateError,
-    PendingFrame, Region, Stage, Time, Timings,
+    PendingFrame, Region, Stage, Time, Timings, target_format,
 };
 pub use gpu::{AdapterChoice, Gpu, GpuInfo, GpuOptions, OpenError};
 pub use painter::{

@@ -9,10 +9,14 @@ use crate::Gpu;
 
 /// Draws one frame at a time: an application's own wgpu passes, or the compositor.
 ///
-/// Both methods are called on an engine thread, never on the thread that asked for the frame, so
-/// a painter is `Send`; it is called for one frame at a time.
+/// It is called for one frame at a time, on the renderer's thread, so a painter is `Send`; only
+/// `Renderer::submit_now` calls it on the thread that asks.
 ///
-/// What a painter writes with [`wgpu::Queue::write_buffer`] reaches the GPU before the next submit
+/// A pipeline is built for the format of the target it draws into. That of each output is fixed
+/// ([`target_format`](crate::target_format): [`OutputFormat::Rgba8`] is drawn into `Rgba8Unorm`),
+/// so pipelines can be made ahead, or kept by [`ColorTarget::format`] when they are first needed.
+///
+/// What a painter writes with `wgpu::Queue::write_buffer` reaches the GPU before the next submit
 /// of anyone on the device. The engine submits right after `paint`, so writes made there reach
 /// their own frame; a host that writes to a painter's resources from another thread may reach an
 /// earlier frame than it meant. Such hosts use `Renderer::submit_now`.
@@ -32,8 +36,9 @@ pub trait Painter: Send {
     /// Whether `paint` writes every pixel of every target. If not, the engine clears the targets
     /// to transparent black first, so that no frame shows through in another.
     ///
-    /// A painter that does overwrite them attaches them with [`wgpu::LoadOp::Load`]: clearing as
-    /// well costs a pass over the target, a good part of a simple frame on a software adapter.
+    /// A painter that clears them itself overwrites them. One whose draws cover them attaches them
+    /// with `wgpu::LoadOp::Load`: clearing as well costs a pass over the target, a good part of a
+    /// simple frame on a software adapter.
     fn overwrites_targets(&self) -> bool {
         false
     }

@@ -33,7 +33,8 @@ pub struct Stats {
     pub render_readback: Percentiles,
     /// From the request until the frame could be delivered.
     pub total: Percentiles,
-    /// The staging memory.
+    /// The staging memory. What frames have let go of counts as live until the next frame takes it
+    /// back.
     pub staging: PoolReport,
     /// The render targets.
     pub targets: PoolReport,
