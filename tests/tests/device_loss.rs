@@ -1,7 +1,6 @@
 //! A lost device ends every frame, before its deadline, and never with wrong pixels.
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
-#![expect(clippy::disallowed_methods, reason = "the device is lost on purpose")]
 
 use std::sync::{Arc, Mutex};
 use std::thread;

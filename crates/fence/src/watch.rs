@@ -223,8 +223,11 @@ fn run(shared: &Shared) {
             .values()
             .any(|watched| !watched.submission.is_finished())
         {
-            // wgpu's own fence is signalled by the same submission as ours, maybe a moment later. A
-            // second look costs less than the submission that would tell an early signal from this.
+            // wgpu's own fence is signalled by the same submission, right after ours. Where a thread
+            // of the driver signals both (Mesa's does), waking up here may have taken the CPU from
+            // it between the two, and it gets on as soon as we give way. Once: a signal that was
+            // carried away is not waited for like this.
+            thread::yield_now();
             triage(shared);
         }
         for watched in done.into_values() {
