@@ -9,7 +9,8 @@ use std::time::Duration;
 
 use framefence::fence::{FenceBackend, FencedQueue};
 use framefence::{
-    FrameError, FrameRequest, PendingFrame, Renderer, RendererOptions, Size, Stage, Time,
+    FrameError, FrameRequest, PaintContext, PendingFrame, Renderer, RendererOptions, Size, Stage,
+    Time,
 };
 use framefence_tests::{Gate, Pattern, gpu, validation_messages, within};
 
@@ -201,6 +202,48 @@ fn a_panicking_callback_of_a_host_costs_no_frame() {
                 .on_submitted_work_done(|| panic!("the host's own fault"));
             let end = submit(&renderer, number).wait();
             assert!(end.is_ok(), "{end:?}");
+        }
+    });
+    assert_eq!(validation_messages(), Vec::<String>::new());
+}
+
+/// Contract: a lost device ends every frame, those included that have not come to the GPU.
+#[test]
+fn a_lost_device_ends_frames_that_wait_for_their_turn() {
+    let gpu = gpu();
+    within(WATCHDOG, move || {
+        let options = RendererOptions::default()
+            .with_max_staging_bytes(1)
+            .with_depth(2);
+        let renderer = Renderer::new(&gpu, options).unwrap();
+        let _held = submit(&renderer, 0).wait().unwrap();
+        let waits_for_memory = submit(&renderer, 1);
+        wait_for(&waits_for_memory, Stage::StagingMemory);
+        let queued = submit(&renderer, 2);
+        gpu.lost_marker()("the cable is out");
+        for pending in [waits_for_memory, queued, submit(&renderer, 3)] {
+            let end = pending.wait();
+            assert!(matches!(end, Err(FrameError::DeviceLost(_))), "{end:?}");
+        }
+    });
+    assert_eq!(validation_messages(), Vec::<String>::new());
+}
+
+/// A painter can reach the texture behind its view, and destroy it; the pool must not lend it again.
+#[test]
+#[expect(clippy::disallowed_methods, reason = "the painter's own fault")]
+fn a_painter_that_destroys_its_target_spoils_its_own_frame_only() {
+    let gpu = gpu();
+    within(WATCHDOG, move || {
+        let renderer = Renderer::new(&gpu, RendererOptions::default()).unwrap();
+        let destroys = Arc::new(Mutex::new(|context: &mut PaintContext<'_>| {
+            context.targets.color().view.texture().destroy();
+            Ok(())
+        }));
+        let end = renderer.submit(&destroys, request(0)).unwrap().wait();
+        assert!(matches!(end, Err(FrameError::Rejected { .. })), "{end:?}");
+        for number in 1..4 {
+            Pattern::assert_shown(&submit(&renderer, number).wait().unwrap());
         }
     });
     assert_eq!(validation_messages(), Vec::<String>::new());

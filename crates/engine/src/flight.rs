@@ -1,8 +1,9 @@
 //! Frames between request and delivery: how many, and how they end.
 
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Instant;
 
+use framefence_fence::{LossListener, SubmissionLost};
 use framefence_pool::PoolReport;
 use framefence_readback::{Frame, FrameError, FrameTicket, PendingFrame, pending_frame};
 
@@ -17,6 +18,9 @@ pub(crate) struct Traffic {
     counts: Mutex<Counts>,
     /// One of the counts has gone down.
     went_down: Condvar,
+    /// The tickets of all of them.
+    tickets: Mutex<Vec<FrameTicket>>,
+    lost: OnceLock<SubmissionLost>,
     recorder: Mutex<Recorder>,
 }
 
@@ -34,6 +38,8 @@ impl Traffic {
             depth,
             counts: Mutex::default(),
             went_down: Condvar::new(),
+            tickets: Mutex::default(),
+            lost: OnceLock::new(),
             recorder: Mutex::new(Recorder::new()),
         })
     }
@@ -42,18 +48,26 @@ impl Traffic {
         self.depth
     }
 
-    /// Waits until there is room for a frame. `None` if there is none at the deadline.
+    /// Waits until there is room for a frame. `None` if there is none at the deadline. On a lost
+    /// device there is always room, for a frame that ends at once.
     pub(crate) fn take_off(
         self: &Arc<Self>,
         number: u64,
+        asked: Instant,
         deadline: Instant,
     ) -> Option<(PendingFrame, Flight)> {
-        let mut counts = self.wait_until(deadline, |counts| counts.in_flight < self.depth)?;
+        let has_room = |counts: Counts| counts.in_flight < self.depth || self.lost.get().is_some();
+        let mut counts = self.wait_until(deadline, has_room)?;
         counts.in_flight += 1;
         counts.undelivered += 1;
         drop(counts);
         self.lock_recorder().requested += 1;
-        let (pending, ticket) = pending_frame(number, deadline);
+        let (pending, ticket) = pending_frame(number, asked, deadline);
+        self.lock_tickets().push(ticket.clone());
+        if let Some(lost) = self.lost.get() {
+            // It may have been lost just before the ticket was known.
+            ticket.finish(Err(FrameError::DeviceLost(lost.clone())));
+        }
         Some((
             pending,
             Flight {
@@ -92,6 +106,7 @@ impl Traffic {
 
     /// Frees a frame's place, then tells its waiter of its end, so that it can submit at once.
     fn land(&self, ticket: &FrameTicket, result: Result<Frame, FrameError>) {
+        self.lock_tickets().retain(|known| !known.is_same(ticket));
         self.lock_counts().in_flight -= 1;
         self.went_down.notify_one();
         self.deliver(ticket, result);
@@ -129,8 +144,26 @@ impl Traffic {
         }
     }
 
+    fn lock_tickets(&self) -> MutexGuard<'_, Vec<FrameTicket>> {
+        self.tickets.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn lock_recorder(&self) -> MutexGuard<'_, Recorder> {
         self.recorder.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl LossListener for Traffic {
+    /// Ends the frames that have not come to the GPU as well, and lets in those that wait to.
+    fn device_lost(&self, lost: &SubmissionLost) {
+        let _ = self.lost.set(lost.clone());
+        let tickets = self.lock_tickets().clone();
+        for ticket in tickets {
+            ticket.finish(Err(FrameError::DeviceLost(lost.clone())));
+        }
+        // Under the lock, so that it does not fall between a waiter's look and its wait.
+        let _counts = self.lock_counts();
+        self.went_down.notify_all();
     }
 }
 

@@ -135,10 +135,7 @@ impl Gpu {
             true => wgpu::InstanceFlags::VALIDATION | wgpu::InstanceFlags::DEBUG,
             false => wgpu::InstanceFlags::empty(),
         };
-        let mut descriptor = wgpu::InstanceDescriptor::new_without_display_handle();
-        descriptor.flags = flags;
-        let instance = wgpu::Instance::new(descriptor);
-        let adapter = choose_adapter(&instance, &options.adapter)?;
+        let (instance, adapter) = choose_adapter(flags, &options.adapter)?;
         let (device, queue) = pollster::block_on(adapter.request_device(&wgpu::DeviceDescriptor {
             label: Some("framefence"),
             required_features: options.features,
@@ -272,16 +269,22 @@ impl GpuInfo {
 }
 
 /// The adapter of `choice`. OpenGL, whose waits cannot be had without wgpu's locks, counts only
-/// where there is nothing else.
+/// where there is nothing else, and is not even loaded otherwise.
 fn choose_adapter(
-    instance: &wgpu::Instance,
+    flags: wgpu::InstanceFlags,
     choice: &AdapterChoice,
-) -> Result<wgpu::Adapter, OpenError> {
-    let mut adapters = Vec::new();
-    for backends in [wgpu::Backends::PRIMARY, wgpu::Backends::SECONDARY] {
-        if adapters.is_empty() {
-            adapters = pollster::block_on(instance.enumerate_adapters(backends));
-        }
+) -> Result<(wgpu::Instance, wgpu::Adapter), OpenError> {
+    let adapters_of = |backends| {
+        let mut descriptor = wgpu::InstanceDescriptor::new_without_display_handle();
+        descriptor.flags = flags;
+        descriptor.backends = backends;
+        let instance = wgpu::Instance::new(descriptor);
+        let adapters = pollster::block_on(instance.enumerate_adapters(backends));
+        (instance, adapters)
+    };
+    let (mut instance, mut adapters) = adapters_of(wgpu::Backends::PRIMARY);
+    if adapters.is_empty() {
+        (instance, adapters) = adapters_of(wgpu::Backends::SECONDARY);
     }
     if adapters.is_empty() {
         return Err(OpenError::NoAdapter);
@@ -296,7 +299,7 @@ fn choose_adapter(
         .iter()
         .position(|adapter| is_chosen(&adapter.get_info()));
     match chosen {
-        Some(index) => Ok(adapters.swap_remove(index)),
+        Some(index) => Ok((instance, adapters.swap_remove(index))),
         None => Err(OpenError::NoSuchAdapter {
             wanted: match choice {
                 AdapterChoice::Named(name) => name.clone(),

@@ -33,10 +33,20 @@ pub(crate) fn paint(
     });
     match (painted, error) {
         // A painter's own error says more than what wgpu thought of its last call.
-        (Ok(_), Some(error)) => Err(FrameError::Rejected {
-            reason: error.to_string(),
-        }),
+        (Ok(painted), Some(error)) => {
+            discard(painted.targets);
+            Err(FrameError::Rejected {
+                reason: error.to_string(),
+            })
+        }
         (painted, _) => painted,
+    }
+}
+
+/// Lets go of the targets of a frame that failed: a painter may have destroyed them.
+pub(crate) fn discard(targets: Vec<Lease<TargetDescriptor, Target>>) {
+    for target in targets {
+        target.discard();
     }
 }
 
@@ -97,7 +107,10 @@ fn record(
             ids: None,
         },
     };
-    guard(|| painter.paint(&mut context))?;
+    if let Err(error) = guard(|| painter.paint(&mut context)) {
+        discard(leases);
+        return Err(error);
+    }
     Ok(Painted {
         encoder,
         targets: leases,

@@ -15,7 +15,7 @@ use framefence_readback::{
 
 use crate::Gpu;
 use crate::flight::{Flight, Traffic};
-use crate::paint::{Painted, paint};
+use crate::paint::{Painted, discard, paint};
 use crate::painter::Painter;
 use crate::request::{FrameRequest, RequestError};
 use crate::stats::Stats;
@@ -25,7 +25,8 @@ use crate::stats::Stats;
 ///
 /// Dropping it cancels the frames that have not been painted, and waits for the painter at work and
 /// for the frames that the GPU has, which are still delivered: for [`Gpu::default_timeout`] at most,
-/// and not at all on a thread of the engine. Frames may outlive it.
+/// and not at all on a thread of the engine. Do not drop it while holding what its painter waits
+/// for. Frames may outlive it.
 #[derive(Debug)]
 pub struct Renderer {
     shared: Arc<Shared>,
@@ -122,6 +123,7 @@ impl Renderer {
             jobs: Mutex::default(),
             job_came: Condvar::new(),
         });
+        gpu.fenced_queue().add_loss_listener(&shared.traffic);
         let worker = Arc::clone(&shared);
         let worker = thread::Builder::new()
             .name("framefence-render".into())
@@ -134,7 +136,8 @@ impl Renderer {
 
     /// Takes on a frame: `painter` is called for it on the renderer's thread, in the order of the
     /// requests. Blocks while [`RendererOptions::depth`] frames are in flight, until the request's
-    /// timeout at most.
+    /// timeout at most; so a painter or a callback of wgpu's that asks for a frame of its own
+    /// renderer may wait for itself.
     ///
     /// # Errors
     ///
@@ -229,12 +232,13 @@ impl Shared {
         {
             // The painter is free again as soon as it has painted: a host may lock it to change what
             // it draws, and must not wait for the GPU then.
-            let paint = || {
+            let (shared, request) = (&self, &request);
+            let paint = move || {
                 let mut painter = painter.lock().unwrap_or_else(PoisonError::into_inner);
-                paint(&self.gpu, &self.targets, &mut *painter, &request)
+                paint(&shared.gpu, &shared.targets, &mut *painter, request)
             };
             // A panic of wgpu's ends the frame it met (see `Flight`), and no other.
-            let render = || self.render(&request, flight, paint);
+            let render = || self.render(request, flight, paint);
             if catch_unwind(AssertUnwindSafe(render)).is_err() {
                 tracing::error!(number = request.number, "a panic ended a frame");
             }
@@ -270,7 +274,7 @@ impl Shared {
         let deadline = deadline_after(timeout);
         let depth = self.traffic.depth();
         self.traffic
-            .take_off(request.number, deadline)
+            .take_off(request.number, asked, deadline)
             .ok_or_else(|| RequestError::Full {
                 depth,
                 waited: asked.elapsed(),
@@ -356,6 +360,7 @@ impl Shared {
             encoder.finish()
         });
         if let Some(error) = error {
+            discard(targets);
             let reason = error.to_string();
             return flight.end(Err(self.explain(FrameError::Rejected { reason })));
         }
@@ -386,8 +391,12 @@ impl Shared {
             flight.end(frame);
         };
         let queue = self.gpu.fenced_queue();
-        queue.submit_then([commands], Proof::Map(&buffer), ticket.deadline(), on_done);
-        ticket.enter(Stage::Gpu);
+        let proof = Proof::Map(&buffer);
+        if queue.submit_then([commands], proof, ticket.deadline(), on_done) {
+            ticket.enter(Stage::Gpu);
+        } else {
+            discard(targets);
+        }
     }
 
     fn lock_jobs(&self) -> MutexGuard<'_, Jobs> {

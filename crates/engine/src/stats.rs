@@ -40,7 +40,7 @@ pub struct Stats {
     pub targets: PoolReport,
 }
 
-/// Percentiles of a duration, exact to three digits.
+/// Percentiles of a duration, exact to 1 % and to a microsecond.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Percentiles {
@@ -115,15 +115,15 @@ impl Recorder {
     }
 }
 
-/// A histogram of durations between a nanosecond and an hour.
+/// A histogram of durations between a microsecond and an hour; some 30 KiB.
 struct Durations(Histogram<u64>);
 
 impl Durations {
     const LONGEST_NANOS: u64 = 3_600_000_000_000;
 
     fn new() -> Self {
-        let histogram = Histogram::new_with_bounds(1, Self::LONGEST_NANOS, 3);
-        Self(histogram.expect("1 ns to 1 h at three digits are bounds that hdrhistogram accepts"))
+        let histogram = Histogram::new_with_bounds(1_000, Self::LONGEST_NANOS, 2);
+        Self(histogram.expect("1 µs to 1 h at two digits are bounds that hdrhistogram accepts"))
     }
 
     fn record(&mut self, duration: Duration) {

@@ -1,6 +1,7 @@
 //! A value that arrives once, and those who wait for it.
 
 use std::future::poll_fn;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::task::{Poll, Waker};
 use std::time::{Duration, Instant};
@@ -28,6 +29,13 @@ enum State<T> {
 /// The deadline came before the value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Expired;
+
+/// Wakes a task. A waker is foreign code: one that panics must not keep the others asleep.
+pub(crate) fn wake(waker: Waker) {
+    if catch_unwind(AssertUnwindSafe(|| waker.wake())).is_err() {
+        tracing::error!("a waker panicked");
+    }
+}
 
 /// The instant `timeout` from now; a timeout beyond what an [`Instant`] can hold is 30 years.
 #[must_use]
@@ -62,7 +70,7 @@ impl<T> Completion<T> {
         drop(state);
         self.completed.notify_all();
         for waker in wakers {
-            waker.wake();
+            wake(waker);
         }
         Ok(())
     }
@@ -161,6 +169,7 @@ impl<T> Default for Completion<T> {
 mod tests {
     use super::*;
     use std::sync::Arc;
+    use std::task::Wake;
     use std::thread;
 
     #[test]
@@ -211,5 +220,24 @@ mod tests {
         let soon = Instant::now() + Duration::from_millis(5);
         assert_eq!(pollster::block_on(completion.reached(soon)), Err(Expired));
         assert!(Instant::now() >= soon);
+    }
+
+    #[test]
+    fn a_waker_that_panics_leaves_no_other_asleep() {
+        struct Panics;
+        impl Wake for Panics {
+            fn wake(self: Arc<Self>) {
+                panic!("the task's own fault");
+            }
+        }
+        let completion = Completion::new();
+        let pending = completion.reached(Instant::now() + Duration::from_secs(600));
+        assert!(!completion.wake_when_complete(&Waker::from(Arc::new(Panics))));
+        let woken = thread::scope(|scope| {
+            let waiter = scope.spawn(|| pollster::block_on(pending));
+            completion.complete(()).unwrap();
+            waiter.join().unwrap()
+        });
+        assert_eq!(woken, Ok(()));
     }
 }

@@ -41,6 +41,7 @@ pub use completion::{Completion, Expired, deadline_after};
 pub use error::{OpenFenceError, SubmissionLost, SubmitError, WaitError};
 pub use queue::{Done, FenceBackend, FencedQueue, Proof, QueueReport};
 pub use scope::capture_errors;
+pub use shared::LossListener;
 pub use submission_fence::SubmissionFence;
 
 /// Switches that only tests use.

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 use crate::probe::probe_capacity;
-use crate::shared::{Backend, Shared, Ticket};
+use crate::shared::{Backend, LossListener, Shared, Ticket};
 use crate::slots::DriverSlot;
 use crate::submission_fence::SubmissionFence;
 use crate::vulkan::{VulkanFence, raw_device};
@@ -159,7 +159,7 @@ impl FencedQueue {
 
     /// Submits `commands` and calls `on_done` exactly once: when `proof` says that the GPU has
     /// finished them, when the device is lost, or before this returns if nothing was submitted.
-    /// Whatever `on_done` holds lives until then.
+    /// Whatever `on_done` holds lives until then. Says whether there was a submission.
     ///
     /// Blocks while the driver is full, until `deadline` at most. `on_done` must be short and must
     /// not submit: it runs on the watching thread, or inside anyone's submit or poll.
@@ -169,10 +169,16 @@ impl FencedQueue {
         proof: Proof<'_>,
         deadline: Instant,
         on_done: impl FnOnce(Result<Done, SubmitError>) + Send + 'static,
-    ) {
+    ) -> bool {
         match self.make_submission(commands, deadline) {
-            Ok(made) => self.follow(made, proof, on_done),
-            Err(error) => on_done(Err(error)),
+            Ok(made) => {
+                self.follow(made, proof, on_done);
+                true
+            }
+            Err(error) => {
+                on_done(Err(error));
+                false
+            }
         }
     }
 
@@ -278,6 +284,12 @@ impl FencedQueue {
                 handle.shared.lose(SubmissionLost::new(reason));
             }
         }
+    }
+
+    /// Tells `listener` when the device is lost, for as long as it lives; at once, if it is.
+    pub fn add_loss_listener<L: LossListener + 'static>(&self, listener: &Arc<L>) {
+        let listener: Weak<L> = Arc::downgrade(listener);
+        self.shared().add_loss_listener(listener);
     }
 
     /// Why the device was lost, if it was.

@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
 use parking_lot::ReentrantMutex;
 
@@ -25,9 +25,16 @@ pub(crate) struct Shared {
     pub(crate) slots: Arc<DriverSlots>,
     pub(crate) watch: Watch,
     pub(crate) lost: OnceLock<SubmissionLost>,
+    loss_listeners: Mutex<Vec<Weak<dyn LossListener>>>,
     pub(crate) submissions: AtomicU64,
     pub(crate) rearmed: AtomicU64,
     pub(crate) proof_required: AtomicBool,
+}
+
+/// Someone who has more to end than submissions when the device is lost.
+pub trait LossListener: Send + Sync {
+    /// The device is lost. Called once, from any thread; must be short.
+    fn device_lost(&self, lost: &SubmissionLost);
 }
 
 pub(crate) enum Backend {
@@ -59,6 +66,7 @@ impl Shared {
             slots: DriverSlots::new(capacity.map(|places| (places - 1).max(1))),
             watch: Watch::default(),
             lost: OnceLock::new(),
+            loss_listeners: Mutex::default(),
             submissions: AtomicU64::new(0),
             rearmed: AtomicU64::new(0),
             proof_required: AtomicBool::new(true),
@@ -118,6 +126,27 @@ impl Shared {
         for submission in self.watch.take_all() {
             submission.finish(Err(lost.clone()));
         }
+        let listeners = std::mem::take(&mut *self.lock_listeners());
+        for listener in listeners.iter().filter_map(Weak::upgrade) {
+            listener.device_lost(lost);
+        }
+    }
+
+    /// Has `listener` told of the device's loss; at once, if it is lost already.
+    pub(crate) fn add_loss_listener(&self, listener: Weak<dyn LossListener>) {
+        let mut listeners = self.lock_listeners();
+        listeners.retain(|listener| listener.strong_count() > 0);
+        listeners.push(listener);
+        drop(listeners);
+        if let Some(lost) = self.lost.get() {
+            self.lose(lost.clone());
+        }
+    }
+
+    fn lock_listeners(&self) -> MutexGuard<'_, Vec<Weak<dyn LossListener>>> {
+        self.loss_listeners
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 
     pub(crate) fn check(&self) -> Result<(), SubmissionLost> {

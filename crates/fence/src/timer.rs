@@ -9,6 +9,8 @@ use std::task::Waker;
 use std::thread;
 use std::time::Instant;
 
+use crate::completion::wake;
+
 /// Wakes `waker` at `deadline` unless the returned timer is dropped before.
 pub(crate) fn wake_at(deadline: Instant, waker: &Waker) -> Timer {
     let clock = Clock::get();
@@ -87,7 +89,7 @@ impl Clock {
                 drop(pending);
                 // A waker runs foreign code: never under our lock.
                 if let Some(waker) = due {
-                    waker.wake();
+                    wake(waker);
                 }
                 pending = self.lock();
             } else {

@@ -43,8 +43,8 @@ pub struct PoolReport {
     pub made: u64,
     /// Values that were lent again by [`Pool::take`], since the pool was made.
     pub reused: u64,
-    /// Values that were dropped, to stay within the budget or by [`Pool::clear`], since the pool
-    /// was made.
+    /// Values that were dropped, to stay within the budget, by [`Pool::clear`] or by
+    /// [`Lease::discard`], since the pool was made.
     pub evicted: u64,
 }
 
@@ -201,6 +201,22 @@ impl<K, T> Lease<K, T> {
     #[must_use]
     pub fn key(&self) -> &K {
         &self.block.as_ref().expect(Self::PRESENT).key
+    }
+}
+
+impl<K, T> Lease<K, T> {
+    /// Drops the value instead of releasing it: it is not fit to be lent again.
+    pub fn discard(mut self) {
+        let Some(block) = self.block.take() else {
+            return;
+        };
+        let mut state = self.shared.lock();
+        state.report.live_bytes -= block.size_bytes;
+        state.report.live_count -= 1;
+        state.report.evicted += 1;
+        drop(state);
+        // Values may take locks of their own when dropped: never under ours.
+        drop(block);
     }
 }
 

@@ -80,13 +80,18 @@ impl std::fmt::Display for Stage {
     }
 }
 
-/// A pending frame and the ticket that ends it. All its waits end at `deadline`.
-pub fn pending_frame(number: u64, deadline: Instant) -> (PendingFrame, FrameTicket) {
+/// A pending frame, asked for at `asked`, and the ticket that ends it. All its waits end at
+/// `deadline`.
+pub fn pending_frame(
+    number: u64,
+    asked: Instant,
+    deadline: Instant,
+) -> (PendingFrame, FrameTicket) {
     let shared = Arc::new(Shared {
         completion: Completion::new(),
         stage: AtomicU8::new(0),
         number,
-        asked: Instant::now(),
+        asked,
         deadline,
     });
     (
@@ -192,6 +197,12 @@ impl FrameTicket {
     #[must_use]
     pub fn deadline(&self) -> Instant {
         self.shared.deadline
+    }
+
+    /// Whether both are tickets of one frame.
+    #[must_use]
+    pub fn is_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.shared, &other.shared)
     }
 
     /// When the frame was asked for.

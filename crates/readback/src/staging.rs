@@ -27,16 +27,11 @@ pub struct StagingRing {
 
 #[derive(Debug, Default)]
 struct ReturnedBuffers {
-    buffers: Vec<Returned>,
+    /// All of them mapped.
+    buffers: Vec<Lease<u64, wgpu::Buffer>>,
     /// How often buffers came back or were made free.
     times: u64,
     is_closed: bool,
-}
-
-#[derive(Debug)]
-struct Returned {
-    buffer: Lease<u64, wgpu::Buffer>,
-    mapped: bool,
 }
 
 /// All the staging memory that may be live is, and none came back before the deadline.
@@ -116,13 +111,12 @@ impl StagingRing {
         if came_back.is_empty() {
             return;
         }
-        for Returned { buffer, mapped } in came_back {
-            if mapped {
-                let (_, error) = capture_errors(&self.device, || buffer.unmap());
-                if let Some(error) = error {
-                    // Only a device that went down has unmapped it before us.
-                    tracing::debug!(%error, "a staging buffer was gone already");
-                }
+        for buffer in came_back {
+            let (_, error) = capture_errors(&self.device, || buffer.unmap());
+            if let Some(error) = error {
+                // Only a device that went down has unmapped it before us.
+                tracing::debug!(%error, "a staging buffer was gone already");
+                buffer.discard();
             }
         }
         // One large buffer may make room for several frames, and only now is there room.
@@ -184,6 +178,7 @@ impl Wake for StagingRing {
 pub struct StagingBuffer {
     /// Present until the buffer is given back.
     lease: Option<Lease<u64, wgpu::Buffer>>,
+    /// Whether its bytes were lent, so that it has to be unmapped before it is used again.
     mapped: bool,
     ring: Arc<StagingRing>,
 }
@@ -207,9 +202,8 @@ impl StagingBuffer {
     ///
     /// wgpu's, if the buffer is not mapped after all.
     pub fn into_mapped(mut self) -> Result<StagedBytes, wgpu::MapRangeError> {
-        // Even a map that is only pending has to be undone before the buffer is used again.
-        self.mapped = true;
         let view = self.buffer().get_mapped_range(..)?;
+        self.mapped = true;
         Ok(StagedBytes {
             mapped: Arc::new(Mapped {
                 view,
@@ -225,13 +219,17 @@ impl Drop for StagingBuffer {
             return;
         };
         let mut returned = self.ring.lock();
-        returned.buffers.push(Returned {
-            buffer,
-            mapped: self.mapped,
-        });
         returned.times += 1;
         let is_closed = returned.is_closed;
-        drop(returned);
+        if self.mapped {
+            returned.buffers.push(buffer);
+            drop(returned);
+        } else {
+            drop(returned);
+            // Its frame ended some other way than delivered: whether it is mapped, or about to be,
+            // is not known, and such a buffer spoils every frame that uses it.
+            buffer.discard();
+        }
         if is_closed {
             self.ring.close();
         } else {
