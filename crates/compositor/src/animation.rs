@@ -76,10 +76,20 @@ impl<T: Animatable> Animated<T> {
     }
 }
 
-/// The part of the time from `start` to `end` that has passed at `now`.
+/// The part of the time from `start` to `end` that has passed at `now`, 0 to 1; `end` is later
+/// than `start`, and `now` between them.
 fn elapsed(start: Time, end: Time, now: Time) -> f64 {
-    let (start, end, now) = (start.as_secs_f64(), end.as_secs_f64(), now.as_secs_f64());
-    (now - start) / (end - start)
+    // The numerator of `time - start` over the product of both denominators. It is exact: times
+    // that differ may be the same f64, and 0 / 0 no progress at all.
+    let since_start = |time: Time| {
+        let numerator =
+            |of: Time, over: Time| i128::from(of.numerator()) * i128::from(over.denominator());
+        (numerator(time, start) - numerator(start, time)) as f64
+    };
+    let passed = since_start(now) * end.denominator() as f64;
+    let whole = since_start(end) * now.denominator() as f64;
+    // Rounding must not carry a time before the end past it.
+    (passed / whole).min(1.0)
 }
 
 impl<T> From<T> for Animated<T> {
@@ -265,6 +275,19 @@ mod tests {
         ] {
             assert_eq!(fade.at(time), expected, "{time}");
         }
+    }
+
+    /// The nearest f64 of all three times is the same.
+    #[test]
+    fn times_that_differ_by_less_than_a_float_can_tell_are_told_apart() {
+        let start = i64::MAX / 2;
+        let fade = Animated::Keyframes(vec![
+            keyframe(seconds(start, 1), 2.0, Easing::Linear),
+            keyframe(seconds(start + 4, 1), 4.0, Easing::Linear),
+        ]);
+        assert_eq!(fade.at(seconds(start, 1)), 2.0);
+        assert_eq!(fade.at(seconds(start + 1, 1)), 2.5);
+        assert_eq!(fade.at(seconds(start + 2, 1)), 3.0);
     }
 
     #[test]
