@@ -48,7 +48,7 @@ pub use compositor::{Compositor, CompositorError, PaintError};
 pub use easing::Easing;
 pub use picture::{ImageProblem, LoadImageError, MAX_DECODED_BYTES};
 pub use scene::{
-    Canvas, Content, GradientStop, ImageFile, Layer, LinearGradient, LoadSceneError, Scene,
-    SceneError, Solid,
+    Canvas, Content, GradientStop, ImageFile, Layer, LinearGradient, LoadSceneError,
+    MAX_SCENE_BYTES, Scene, SceneError, Solid,
 };
 pub use validate::{InvalidValue, MAX_CANVAS_SIDE, MAX_DURATION_SECONDS, MAX_GRADIENT_STOPS};

@@ -12,6 +12,9 @@ use crate::color::Color;
 use crate::exact;
 use crate::validate::{self, InvalidValue};
 
+/// The most bytes that a scene file may have: far more than scenes need, and little enough to read.
+pub const MAX_SCENE_BYTES: u64 = 64 << 20;
+
 /// A canvas, its duration, and the layers on it.
 ///
 /// All fields are public so that an editor can build and change scenes in code;
@@ -210,13 +213,28 @@ impl Scene {
     ///
     /// # Errors
     ///
-    /// If the file cannot be read, or for what [`from_json`](Self::from_json) refuses.
+    /// If the path is not that of a file, the file cannot be read or has more than
+    /// [`MAX_SCENE_BYTES`](crate::MAX_SCENE_BYTES), or for what [`from_json`](Self::from_json) refuses.
     pub fn load(path: impl AsRef<Path>) -> Result<Self, LoadSceneError> {
         let path = path.as_ref();
-        let text = fs::read_to_string(path).map_err(|source| LoadSceneError::Read {
+        let read_error = |source| LoadSceneError::Read {
             path: path.to_owned(),
             source,
-        })?;
+        };
+        // Looked at before it is opened: opening a pipe waits for somebody to write to it.
+        let metadata = fs::metadata(path).map_err(read_error)?;
+        if !metadata.is_file() {
+            return Err(LoadSceneError::NotAFile {
+                path: path.to_owned(),
+            });
+        }
+        if metadata.len() > MAX_SCENE_BYTES {
+            return Err(LoadSceneError::TooLarge {
+                path: path.to_owned(),
+                file_bytes: metadata.len(),
+            });
+        }
+        let text = fs::read_to_string(path).map_err(read_error)?;
         Self::from_json(&text).map_err(|source| LoadSceneError::Scene {
             path: path.to_owned(),
             source,
@@ -369,6 +387,23 @@ pub enum LoadSceneError {
         path: PathBuf,
         /// What the system said.
         source: io::Error,
+    },
+    /// The path is that of a folder, a pipe or a device.
+    #[error("the scene {} is a folder, a pipe or a device, not a file", path.display())]
+    NotAFile {
+        /// The path.
+        path: PathBuf,
+    },
+    /// The file is larger than any scene may be.
+    #[error(
+        "the scene file {} has {file_bytes} bytes; at most {MAX_SCENE_BYTES} are allowed",
+        path.display()
+    )]
+    TooLarge {
+        /// The file.
+        path: PathBuf,
+        /// Its size.
+        file_bytes: u64,
     },
     /// The file was read and is not a scene.
     #[error("cannot use the scene file {}", path.display())]

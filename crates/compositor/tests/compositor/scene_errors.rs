@@ -4,7 +4,8 @@ use std::fs;
 
 use framefence::{FrameRate, Time};
 use framefence_compositor::{
-    Animated, Color, Content, Easing, Keyframe, Layer, LoadSceneError, Scene, SceneError, Solid,
+    Animated, Color, Content, Easing, Keyframe, Layer, LoadSceneError, MAX_SCENE_BYTES, Scene,
+    SceneError, Solid,
 };
 
 /// The messages of an error and its sources, as a program prints them.
@@ -331,8 +332,24 @@ fn a_file_that_cannot_be_read_is_named() {
     assert!(text.contains("missing.json: No such file"), "{text}");
 
     let error = Scene::load(folder.path()).unwrap_err();
-    assert!(matches!(error, LoadSceneError::Read { .. }));
-    assert!(message(error).contains("Is a directory"));
+    assert!(matches!(error, LoadSceneError::NotAFile { .. }), "{error}");
+    assert!(message(error).contains(folder.path().to_str().unwrap()));
+
+    #[cfg(unix)]
+    {
+        let error = Scene::load("/dev/zero").unwrap_err();
+        assert!(matches!(error, LoadSceneError::NotAFile { .. }), "{error}");
+    }
+
+    // Sparse: it takes no room on the disk.
+    let large = folder.path().join("large.json");
+    let file = fs::File::create(&large).unwrap();
+    file.set_len(MAX_SCENE_BYTES + 1).unwrap();
+    let error = Scene::load(&large).unwrap_err();
+    assert!(matches!(error, LoadSceneError::TooLarge { .. }), "{error}");
+    assert!(
+        message(error).ends_with("large.json has 67108865 bytes; at most 67108864 are allowed")
+    );
 
     let binary = folder.path().join("binary.json");
     fs::write(&binary, [0xff, 0xfe, 0x00]).unwrap();
