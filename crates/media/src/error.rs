@@ -31,6 +31,20 @@ pub enum OpenError {
         /// The path that was asked for.
         path: PathBuf,
     },
+    /// The path ends like a folder's, in a separator or a dot.
+    #[error("this is the name of a folder, not of a file: {}", path.display())]
+    FolderName {
+        /// The path that was asked for.
+        path: PathBuf,
+    },
+    /// No file can have this name, for instance because it is too long.
+    #[error("no file can be named {}", path.display())]
+    UnusableName {
+        /// The path that was asked for.
+        path: PathBuf,
+        /// What the system says.
+        source: io::Error,
+    },
     /// The folder takes no new files, for instance because it is read-only.
     #[error("cannot create a file in the folder {}", folder.display())]
     CreateFile {

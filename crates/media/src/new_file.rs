@@ -28,14 +28,14 @@ enum Contents {
 impl NewFile {
     /// A new, empty file that will replace whatever file is at `path`.
     pub(crate) fn create(path: &Path) -> Result<Self, OpenError> {
-        // What cannot be looked at may still be replaced: that shows when it is tried.
+        // The target of a link that cannot be looked at does not matter: the link is replaced.
         if fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
             return Err(OpenError::NotAFile {
                 path: path.to_owned(),
             });
         }
         Ok(Self {
-            temporary: create_temporary(folder_of(path))?,
+            temporary: create_beside(path)?,
             path: path.to_owned(),
             contents: Contents::Empty,
         })
@@ -93,9 +93,31 @@ impl NewFile {
     }
 }
 
-/// Checks that files can be created in the folder of `path`.
+/// Checks that files can be created in the folder of `path`, and that one can have its name.
 pub(crate) fn check_writable(path: &Path) -> Result<(), OpenError> {
-    create_temporary(folder_of(path)).map(drop)
+    create_beside(path).map(drop)
+}
+
+/// A temporary file that can be renamed to `path`.
+fn create_beside(path: &Path) -> Result<NamedTempFile, OpenError> {
+    let temporary = create_temporary(folder_of(path))?;
+    // `Path::file_name` takes `film.y4m/` and `film.y4m/.` for `film.y4m`; a rename does not.
+    let ends_in_name = path.file_name().is_some_and(|name| {
+        let path = path.as_os_str().as_encoded_bytes();
+        path.ends_with(name.as_encoded_bytes())
+    });
+    if !ends_in_name {
+        return Err(OpenError::FolderName {
+            path: path.to_owned(),
+        });
+    }
+    match fs::symlink_metadata(path) {
+        Err(source) if source.kind() != io::ErrorKind::NotFound => Err(OpenError::UnusableName {
+            path: path.to_owned(),
+            source,
+        }),
+        _ => Ok(temporary),
+    }
 }
 
 /// The folder that a file of this path is in.

@@ -119,6 +119,21 @@ fn a_folder_or_a_device_is_not_replaced() {
     }
 }
 
+#[test]
+fn a_name_that_no_file_can_have_is_refused() {
+    let folder = TempDir::new().expect("a folder");
+    for name in ["a.png/", "%d.png/", "a.y4m/", "a.y4m/."] {
+        let path = folder.path().join(name);
+        let error = refused(&path, &path);
+        assert!(matches!(error, OpenError::FolderName { .. }), "{error}");
+    }
+    for name in ["a.png", "%d.png", "a.y4m"] {
+        let path = folder.path().join("a".repeat(300) + name);
+        let error = refused(&path, &path);
+        assert!(matches!(error, OpenError::UnusableName { .. }), "{error}");
+    }
+}
+
 /// `/proc` takes no files, not even from root.
 #[cfg(target_os = "linux")]
 #[test]
