@@ -18,19 +18,14 @@ use framefence::{
     Frame, FrameRate, FrameRequest, Gpu, PaintContext, Painter, PainterError, Renderer,
     RendererOptions, Size,
 };
+use framefence_examples::report;
 
 const SIZE: Size = Size::new(1280, 720);
 const FRAMES: u64 = 60;
 const DEPTH: usize = 3;
 
 fn main() -> ExitCode {
-    match embed() {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            eprintln!("error: {error:#}");
-            ExitCode::FAILURE
-        }
-    }
+    report::exit_code(embed())
 }
 
 fn embed() -> Result<()> {

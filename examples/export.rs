@@ -6,12 +6,11 @@
 
 use std::collections::VecDeque;
 use std::fmt;
-use std::num::NonZeroUsize;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, ensure};
 use clap::Parser;
@@ -19,7 +18,7 @@ use framefence::{
     AdapterChoice, Frame, FrameRate, FrameRequest, FrameSink as _, Gpu, GpuInfo, GpuOptions,
     PendingFrame, Renderer, RendererOptions, Size,
 };
-use framefence_compositor::{Compositor, Scene};
+use framefence_compositor::{Compositor, Content, Scene};
 use framefence_examples::args;
 use framefence_examples::interrupt::Interrupt;
 use framefence_examples::latency::{Latencies, Percentiles};
@@ -27,6 +26,10 @@ use framefence_examples::report::{self, JsonFile};
 use framefence_media::FileSink;
 use indicatif::{ProgressBar, ProgressState, ProgressStyle};
 use serde::Serialize;
+
+/// An export is in no hurry: a frame is late by no fault of its own if the process was suspended
+/// or many frames are ahead of it. A device that hangs is still given up.
+const FRAME_TIMEOUT: Duration = Duration::from_secs(600);
 
 /// Export a scene; the kind of output follows the extension of --out
 ///
@@ -49,8 +52,8 @@ struct Args {
     #[arg(long, value_name = "A..B", value_parser = frame_range)]
     frames: Option<Range<u64>>,
     /// Frames in flight at a time
-    #[arg(long, value_name = "N", default_value = "3")]
-    depth: NonZeroUsize,
+    #[arg(long, value_name = "N", default_value = "3", value_parser = clap::value_parser!(u16).range(1..=256))]
+    depth: u16,
     /// The adapter whose name contains this, or `software` [default: the best]
     #[arg(long, value_name = "NAME|software", value_parser = args::adapter)]
     adapter: Option<AdapterChoice>,
@@ -60,10 +63,7 @@ struct Args {
 }
 
 fn main() -> ExitCode {
-    export(&Args::parse()).unwrap_or_else(|error| {
-        eprintln!("error: {error:#}");
-        ExitCode::FAILURE
-    })
+    report::exit_code(export(&Args::parse()))
 }
 
 fn export(args: &Args) -> Result<ExitCode> {
@@ -74,12 +74,13 @@ fn export(args: &Args) -> Result<ExitCode> {
         .size
         .unwrap_or(Size::new(scene.canvas.width, scene.canvas.height));
     let frames = frames_to_export(args.frames.clone(), scene.frame_count())?;
+    let folder = args.scene.parent().unwrap_or(Path::new(""));
+    refuse_to_replace_own_files(args, &scene, folder)?;
 
     let gpu =
         Gpu::open(&GpuOptions::default().with_adapter(args.adapter.clone().unwrap_or_default()))?;
-    let folder = args.scene.parent().unwrap_or(Path::new(""));
     let painter = Arc::new(Mutex::new(Compositor::new(&gpu, scene, folder)?));
-    let depth = args.depth.get();
+    let depth = usize::from(args.depth);
     let renderer = Renderer::new(&gpu, RendererOptions::default().with_depth(depth))?;
     let json = args.json.as_deref().map(JsonFile::create).transpose()?;
     let sink = FileSink::open(&args.out, rate)?;
@@ -102,7 +103,7 @@ fn export(args: &Args) -> Result<ExitCode> {
     let files = match written? {
         End::Complete(files) => files,
         End::Interrupted { kept } => {
-            eprintln!("{}", interrupted(&kept));
+            report::say(interrupted(&kept));
             // What shells report of a program that Ctrl-C has ended.
             return Ok(ExitCode::from(130));
         }
@@ -121,17 +122,17 @@ fn export(args: &Args) -> Result<ExitCode> {
         stages: stages.percentiles(),
         files,
     };
-    let noun = if count == 1 { "frame" } else { "frames" };
-    eprintln!(
-        "{count} {noun} of {size} in {wall_seconds:.2} s ({:.1} fps) on {}",
-        report.fps, report.adapter.name
-    );
-    match &report.files[..] {
-        [only] => eprintln!("wrote {}", only.display()),
-        files => eprintln!("wrote {} files", files.len()),
-    }
     if let Some(json) = json {
         json.write(&report)?;
+    }
+    let noun = if count == 1 { "frame" } else { "frames" };
+    report::say(format_args!(
+        "{count} {noun} of {size} in {wall_seconds:.2} s ({:.1} fps) on {}",
+        report.fps, report.adapter.name
+    ));
+    match &report.files[..] {
+        [only] => report::say(format_args!("wrote {}", only.display())),
+        files => report::say(format_args!("wrote {} files", files.len())),
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -146,6 +147,51 @@ fn frames_to_export(asked: Option<Range<u64>>, count: u64) -> Result<Range<u64>>
         frames.end
     );
     Ok(frames)
+}
+
+/// Refuses output that would take the place of the scene, of its images, or of other output.
+fn refuse_to_replace_own_files(args: &Args, scene: &Scene, folder: &Path) -> Result<()> {
+    let out = resolved(&args.out);
+    let json = args.json.as_deref().map(resolved);
+    ensure!(
+        json.as_ref() != Some(&out),
+        "--out and --json are the same file, {}",
+        args.out.display()
+    );
+    let images = scene
+        .layers
+        .iter()
+        .filter_map(|layer| match &layer.content {
+            Content::Image(image) => Some(folder.join(&image.path)),
+            _ => None,
+        });
+    for source in std::iter::once(args.scene.clone()).chain(images) {
+        let file = resolved(&source);
+        for (option, output) in [("--out", Some(&out)), ("--json", json.as_ref())] {
+            ensure!(
+                output != Some(&file),
+                "{option} would replace {}, of which the scene is made",
+                source.display()
+            );
+        }
+    }
+    Ok(())
+}
+
+/// The path by which a file is compared with others; of one that is not there yet, its folder's
+/// and its name.
+fn resolved(path: &Path) -> PathBuf {
+    let in_folder = || {
+        let folder = match path.parent() {
+            Some(folder) if folder != Path::new("") => folder,
+            _ => Path::new("."),
+        };
+        Some(folder.canonicalize().ok()?.join(path.file_name()?))
+    };
+    path.canonicalize()
+        .ok()
+        .or_else(in_folder)
+        .unwrap_or_else(|| path.to_owned())
 }
 
 struct Export<'a> {
@@ -174,7 +220,7 @@ impl Export<'_> {
         progress: &ProgressBar,
     ) -> Result<End> {
         let mut to_submit = frames;
-        let mut in_flight = VecDeque::with_capacity(depth);
+        let mut in_flight = VecDeque::new();
         loop {
             while in_flight.len() < depth
                 && let Some(number) = to_submit.next()
@@ -206,7 +252,7 @@ impl Export<'_> {
     fn submit(&self, number: u64) -> Result<PendingFrame> {
         let time = self.rate.time_of(number);
         let time = time.with_context(|| format!("frame {number} is too far from the start"))?;
-        let request = FrameRequest::new(number, time, self.size);
+        let request = FrameRequest::new(number, time, self.size).with_timeout(FRAME_TIMEOUT);
         self.renderer
             .submit(self.painter, request)
             .with_context(|| format!("frame {number}"))

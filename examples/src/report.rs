@@ -1,23 +1,32 @@
 //! What examples say at their end: JSON files, errors.
 
-use std::io::Write as _;
+use std::fmt::Display;
+use std::fs;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
+use std::process::{ExitCode, Termination};
 
-use anyhow::{Context as _, Result, ensure};
+use anyhow::{Context as _, Result, bail, ensure};
 use serde::Serialize;
 use tempfile::NamedTempFile;
 
 /// Ends an example: an error becomes one line for the person who ran it, never a backtrace.
 #[must_use]
-pub fn exit_code(result: Result<()>) -> ExitCode {
+pub fn exit_code(result: Result<impl Termination>) -> ExitCode {
     match result {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(end) => end.report(),
         Err(error) => {
-            eprintln!("error: {error:#}");
+            say(format_args!("error: {error:#}"));
             ExitCode::FAILURE
         }
     }
+}
+
+/// Writes a line to standard error, for the person who ran the example.
+pub fn say(line: impl Display) {
+    // Not `eprintln!`, which panics where standard error is full or its reader has gone: the work
+    // is done all the same, and the exit status tells how it ended.
+    let _ = writeln!(io::stderr(), "{line}");
 }
 
 /// The command line that this process was started with, for a report to say how it came about.
@@ -43,9 +52,30 @@ impl JsonFile {
     ///
     /// # Errors
     ///
-    /// If `path` is a folder, or in one that is not there or cannot be written to.
+    /// If `path` is taken by something else than a file, which would be replaced, such as a link or
+    /// a device; if no file can have that name; or if the folder is not there or cannot be written
+    /// to.
     pub fn create(path: &Path) -> Result<Self> {
-        ensure!(!path.is_dir(), "{} is a folder, not a file", path.display());
+        let no_file = || format!("no file can be made at {}", path.display());
+        match fs::symlink_metadata(path) {
+            Ok(metadata) if metadata.is_file() => {}
+            Ok(_) => bail!(
+                "{} is a folder, a link or a device, not a file",
+                path.display()
+            ),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) => return Err(error).with_context(no_file),
+        }
+        // `Path::file_name` takes `report.json/` for `report.json`; a rename does not.
+        let ends_in_name = path.file_name().is_some_and(|name| {
+            let path = path.as_os_str().as_encoded_bytes();
+            path.ends_with(name.as_encoded_bytes())
+        });
+        ensure!(
+            ends_in_name,
+            "{} names a folder, not a file",
+            path.display()
+        );
         let folder = match path.parent() {
             Some(parent) if !parent.as_os_str().is_empty() => parent,
             _ => Path::new("."),
@@ -55,7 +85,7 @@ impl JsonFile {
             .prefix(".partial-")
             .suffix(".json")
             .tempfile_in(folder)
-            .with_context(|| format!("no file can be made at {}", path.display()))?;
+            .with_context(no_file)?;
         Ok(Self {
             path: path.to_owned(),
             partial,
@@ -88,7 +118,7 @@ mod tests {
         let folder = tempfile::tempdir()?;
         let path = folder.path().join("report.json");
         let names = || -> Result<Vec<_>> {
-            let entries = std::fs::read_dir(folder.path())?;
+            let entries = fs::read_dir(folder.path())?;
             Ok(entries
                 .map(|entry| entry.map(|e| e.file_name()))
                 .collect::<Result<_, _>>()?)
@@ -101,7 +131,7 @@ mod tests {
         assert!(!path.exists());
         file.write(&[1, 2])?;
         assert_eq!(names()?, ["report.json"]);
-        assert_eq!(std::fs::read_to_string(&path)?, "[\n  1,\n  2\n]\n");
+        assert_eq!(fs::read_to_string(&path)?, "[\n  1,\n  2\n]\n");
         Ok(())
     }
 
@@ -109,7 +139,17 @@ mod tests {
     fn paths_that_cannot_be_written_are_refused_at_once() -> Result<()> {
         let folder = tempfile::tempdir()?;
         assert!(JsonFile::create(folder.path()).is_err());
-        assert!(JsonFile::create(&folder.path().join("missing/report.json")).is_err());
+        for name in ["missing/report.json", "report.json/", &"a".repeat(300)] {
+            let path = folder.path().join(name);
+            assert!(JsonFile::create(&path).is_err(), "{name}");
+        }
+        #[cfg(unix)]
+        {
+            // As `/dev/stdout` is one.
+            let link = folder.path().join("link.json");
+            std::os::unix::fs::symlink("/dev/null", &link)?;
+            assert!(JsonFile::create(&link).is_err());
+        }
         Ok(())
     }
 }

@@ -14,6 +14,8 @@ use tempfile::TempDir;
 
 /// 320x180, 10 frames.
 const SMALL: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/assets/small.json");
+/// A picture.
+const ASTRONAUT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/assets/astronaut.png");
 
 #[test]
 fn a_sequence_is_the_same_at_every_depth() {
@@ -75,6 +77,26 @@ fn the_report_counts_what_was_written() {
     assert!(header.is_ok_and(|header| header.starts_with("YUV4MPEG2 W64 H36 F60000:1001")));
 }
 
+/// `/dev/full` takes nothing, as a full disk.
+#[cfg(target_os = "linux")]
+#[test]
+fn what_cannot_be_said_loses_no_report() {
+    let folder = TempDir::new().unwrap();
+    let (out, report) = (
+        folder.path().join("out.png"),
+        folder.path().join("report.json"),
+    );
+    let full = || fs::File::options().write(true).open("/dev/full").unwrap();
+    let arguments = [SMALL, "--out", path(&out), "--json", path(&report)];
+    let status = export(&arguments).stderr(full()).status().unwrap();
+    assert!(status.success());
+    assert_eq!(names_in(folder.path()), ["out.png", "report.json"]);
+
+    let arguments = ["/does/not/exist.json", "--out", path(&out)];
+    let status = export(&arguments).stderr(full()).status().unwrap();
+    assert_eq!(status.code(), Some(1));
+}
+
 #[test]
 fn what_cannot_be_done_is_one_error_and_leaves_nothing() {
     let folder = TempDir::new().unwrap();
@@ -102,12 +124,25 @@ fn what_cannot_be_done_is_one_error_and_leaves_nothing() {
             r#"{{"content": {{"image": {{"path": "{empty_image}"}}}}}}"#
         )),
     );
+    let whole = folder.path().join("whole.png");
+    fs::copy(ASTRONAUT, &whole).unwrap();
+    let whole = path(&whole);
+    let with_image = file(
+        "image.json",
+        &scene(r#"{"content": {"image": {"path": "whole.png"}}}"#),
+    );
+    let (around, dotted) = (
+        folder.path().join("./whole.png"),
+        folder.path().join("./out.png"),
+    );
+    let slashed = format!("{out}/");
+    let long = folder.path().join("a".repeat(300) + ".png");
     let folder_path = path(folder.path());
     let before = names_in(folder.path());
 
     for (arguments, says) in [
         (vec!["/does/not/exist.json", "--out", out], "exist.json"),
-        (vec![folder_path, "--out", out], "directory"),
+        (vec![folder_path, "--out", out], "a folder"),
         (vec![&no_json, "--out", out], "text.json"),
         (vec![&unknown, "--out", out], "layers[0].content"),
         (vec![&empty, "--out", out], "empty.png"),
@@ -122,6 +157,30 @@ fn what_cannot_be_done_is_one_error_and_leaves_nothing() {
         (vec![SMALL, "--out", out, "--size", "99999x9"], "16384"),
         (vec![SMALL, "--out", out, "--fps", "0"], "N/D"),
         (vec![SMALL, "--out", out, "--depth", "0"], "depth"),
+        (vec![SMALL, "--out", out, "--depth", "257"], "256"),
+        (vec![SMALL, "--out", &slashed], "out.png/"),
+        (vec![SMALL, "--out", path(&long)], "aaa.png"),
+        (vec![&with_image, "--out", whole], "--out would replace"),
+        (
+            vec![&with_image, "--out", path(&around)],
+            "--out would replace",
+        ),
+        (
+            vec![&with_image, "--out", out, "--json", whole],
+            "--json would replace",
+        ),
+        (
+            vec![&with_image, "--out", out, "--json", &with_image],
+            "image.json",
+        ),
+        (
+            vec![SMALL, "--out", out, "--json", path(&dotted)],
+            "the same file",
+        ),
+        (
+            vec![SMALL, "--out", out, "--json", folder_path],
+            folder_path,
+        ),
         (
             vec![SMALL, "--out", out, "--adapter", "no such"],
             "llvmpipe",
