@@ -17,7 +17,7 @@ fn vertex(@builtin(vertex_index) index: u32) -> @builtin(position) vec4f {
 @fragment
 fn fragment(@builtin(position) position: vec4f) -> @location(0) vec4f {
     let pixel = vec2u(position.xy) + frame.origin;
-    var delay = position.x * 0.001;
+    var delay = fract(position.x * 0.001);
     for (var i = 0u; i < frame.iterations; i++) {
         delay = fract(delay * 1.7 + 0.31);
     }

@@ -29,6 +29,17 @@ fn every_width_from_1_to_257_is_byte_exact() {
 }
 
 #[test]
+fn a_wide_frame_is_byte_exact_to_its_last_column() {
+    let gpu = gpu();
+    let renderer = Renderer::new(&gpu, RendererOptions::default()).unwrap();
+    let painter = Arc::new(Mutex::new(Pattern::default()));
+    let request = FrameRequest::new(5, Time::ZERO, Size::new(2500, 3));
+    let frame = renderer.submit(&painter, request).unwrap().wait().unwrap();
+    Pattern::assert_shown(&frame);
+    assert_eq!(validation_messages(), Vec::<String>::new());
+}
+
+#[test]
 fn a_region_shows_its_part_of_the_frame() {
     let gpu = gpu();
     let renderer = Renderer::new(&gpu, RendererOptions::default()).unwrap();
