@@ -5,8 +5,7 @@ use std::path::Path;
 use std::sync::OnceLock;
 
 use framefence::{
-    FrameRate, FrameRequest, Gpu, GpuOptions, OutputFormat, Region, Renderer, RendererOptions,
-    Size, Time,
+    FrameRate, FrameRequest, Gpu, OutputFormat, Region, Renderer, RendererOptions, Size, Time,
 };
 use framefence_compositor::{
     Animated, Color, Compositor, Content, GradientStop, ImageFile, Layer, LinearGradient, Scene,
@@ -14,10 +13,10 @@ use framefence_compositor::{
 };
 use image::{ImageBuffer, Rgba, RgbaImage};
 
-/// The GPU of all tests. Without an adapter they fail with the engine's own sentence.
+/// The GPU of all tests, under validation layers.
 pub(crate) fn gpu() -> &'static Gpu {
     static GPU: OnceLock<Gpu> = OnceLock::new();
-    GPU.get_or_init(|| Gpu::open(&GpuOptions::default()).unwrap_or_else(|error| panic!("{error}")))
+    GPU.get_or_init(framefence_tests::gpu)
 }
 
 /// The scene's frame at `time`, whole; its bytes are as delivered: premultiplied.
@@ -47,6 +46,10 @@ pub(crate) fn render_region(
         .unwrap()
         .wait()
         .unwrap();
+    assert_eq!(
+        framefence_tests::validation_messages(),
+        Vec::<String>::new()
+    );
     let plane = frame.image().plane();
     let bytes = (0..region.size.height)
         .flat_map(|row| plane.row(row).iter().copied())
