@@ -15,8 +15,9 @@ use crate::{Completion, OpenFenceError, SubmissionLost, SubmitError, WaitError, 
 /// A device's queue whose submissions can each be waited for.
 ///
 /// On Vulkan there is one for each device in a process, however often it is asked for, so that all
-/// who submit through it share one lock and one order. Cloning gives another handle on it. When the
-/// last handle is gone, submissions in flight are still watched to their end.
+/// who submit through it share one lock and one order. Cloning gives another handle on it. Dropping
+/// the last one waits until the GPU has finished what was submitted through it, as dropping a
+/// `wgpu::Queue` does, but for a minute at most.
 #[derive(Clone, Debug)]
 pub struct FencedQueue {
     handle: Arc<Handle>,
