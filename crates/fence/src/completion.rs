@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn a_waker_that_panics_leaves_no_other_asleep() {
+    fn a_waker_that_panics_leaves_the_others_awake() {
         struct Panics;
         impl Wake for Panics {
             fn wake(self: Arc<Self>) {
