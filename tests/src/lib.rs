@@ -3,6 +3,7 @@
 
 mod gate;
 mod host;
+mod in_flight;
 mod pattern;
 mod shared_memory;
 mod validation;
@@ -10,6 +11,7 @@ mod watchdog;
 
 pub use gate::{Gate, GatedPattern};
 pub use host::Host;
+pub use in_flight::{submit_gated, wait_for};
 pub use pattern::Pattern;
 pub use shared_memory::SharedMemory;
 pub use validation::{allowed_messages, gpu, gpu_with, validation_messages};

@@ -3,13 +3,12 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::sync::{Arc, Mutex};
-use std::thread;
 use std::time::Duration;
 
 use framefence::{
-    FrameError, FrameRequest, Gpu, PendingFrame, Renderer, RendererOptions, Size, Stage, Time,
+    FrameError, FrameRequest, Gpu, PendingFrame, Renderer, RendererOptions, Size, Time,
 };
-use framefence_tests::{Gate, Host, Pattern, gpu, validation_messages, within};
+use framefence_tests::{Gate, Host, Pattern, gpu, submit_gated, validation_messages, within};
 
 const SIZE: Size = Size::new(16, 16);
 /// Shorter than any frame's deadline, so that a frame that waits for it fails its test.
@@ -80,19 +79,4 @@ fn submit(renderer: &Renderer, number: u64) -> PendingFrame {
     let painter = Arc::new(Mutex::new(Pattern::default()));
     let request = FrameRequest::new(number, Time::ZERO, SIZE);
     renderer.submit(&painter, request).unwrap()
-}
-
-/// Frame 0, which the GPU has when this returns, and keeps until the gate is open.
-fn submit_gated(renderer: &Renderer, gate: &Gate) -> PendingFrame {
-    let painter = Arc::new(Mutex::new(gate.painter()));
-    let request = FrameRequest::new(0, Time::ZERO, SIZE);
-    let pending = renderer.submit(&painter, request).unwrap();
-    wait_for(&pending, Stage::Gpu);
-    pending
-}
-
-fn wait_for(pending: &PendingFrame, stage: Stage) {
-    while pending.stage() != stage {
-        thread::yield_now();
-    }
 }

@@ -12,7 +12,7 @@ use framefence::{
     FrameError, FrameRequest, PaintContext, PendingFrame, Renderer, RendererOptions, Size, Stage,
     Time,
 };
-use framefence_tests::{Gate, Pattern, gpu, validation_messages, within};
+use framefence_tests::{Gate, Pattern, gpu, validation_messages, wait_for, within};
 
 const SIZE: Size = Size::new(64, 64);
 const BYTES: u64 = 64 * 64 * 4;
@@ -25,12 +25,6 @@ fn request(number: u64) -> FrameRequest {
 fn submit(renderer: &Renderer, number: u64) -> PendingFrame {
     let painter = Arc::new(Mutex::new(Pattern::default()));
     renderer.submit(&painter, request(number)).unwrap()
-}
-
-fn wait_for(pending: &PendingFrame, stage: Stage) {
-    while pending.stage() != stage {
-        thread::yield_now();
-    }
 }
 
 /// Room for two small frames comes back at once; both waiters must go on.

@@ -10,9 +10,9 @@ use std::thread;
 use std::time::Duration;
 
 use framefence::{
-    Frame, FrameError, FrameRequest, PendingFrame, Renderer, RendererOptions, Size, Stage, Time,
+    Frame, FrameError, FrameRequest, PendingFrame, Renderer, RendererOptions, Size, Time,
 };
-use framefence_tests::{Gate, Pattern, gpu, validation_messages, within};
+use framefence_tests::{Gate, Pattern, gpu, submit_gated, validation_messages, within};
 use tokio::runtime::{Builder, Runtime};
 
 const SIZE: Size = Size::new(16, 16);
@@ -151,17 +151,6 @@ fn submit(renderer: &Renderer, number: u64) -> PendingFrame {
     let painter = Arc::new(Mutex::new(Pattern::default()));
     let request = FrameRequest::new(number, Time::ZERO, SIZE);
     renderer.submit(&painter, request).unwrap()
-}
-
-/// A frame that the GPU has when this returns, and keeps until the gate is open.
-fn submit_gated(renderer: &Renderer, gate: &Gate) -> PendingFrame {
-    let painter = Arc::new(Mutex::new(gate.painter()));
-    let request = FrameRequest::new(0, Time::ZERO, SIZE);
-    let pending = renderer.submit(&painter, request).unwrap();
-    while pending.stage() != Stage::Gpu {
-        thread::yield_now();
-    }
-    pending
 }
 
 /// Asserts that the next frame is right, and that the one that was abandoned holds nothing.
