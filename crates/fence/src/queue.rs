@@ -173,7 +173,7 @@ impl FencedQueue {
     ) -> bool {
         match self.make_submission(commands, deadline) {
             Ok(made) => {
-                self.follow(made, proof, on_done);
+                self.follow(made, proof, |end| on_done(end.map_err(SubmitError::Lost)));
                 true
             }
             Err(error) => {
@@ -204,12 +204,8 @@ impl FencedQueue {
             deadline,
         };
         self.follow(made, Proof::WorkDone, move |result| {
-            let end = result.map(drop).map_err(|error| match error {
-                SubmitError::Lost(lost) => WaitError::Lost(lost),
-                other => WaitError::Lost(SubmissionLost::new(other.to_string())),
-            });
             // A cancelled fence has its end already.
-            let _ = completion.complete(end);
+            let _ = completion.complete(result.map(drop).map_err(WaitError::Lost));
         });
         Ok(fence)
     }
@@ -222,18 +218,17 @@ impl FencedQueue {
         let shared = self.shared();
         shared.check()?;
         let asked = Instant::now();
-        let slot = { tracing::trace_span!("driver_slot") }
-            .in_scope(
-                || match self.is_watched_by_this_thread() || shared.is_submitting_here() {
-                    // A callback of the host's that holds up what would empty the driver.
-                    true => Ok(shared.slots.take_another()),
-                    false => shared.slots.acquire(deadline),
-                },
-            )
-            .map_err(|in_driver| SubmitError::Busy {
-                in_driver,
-                waited: asked.elapsed(),
-            })?;
+        let slot = if self.is_watched_by_this_thread() || shared.is_submitting_here() {
+            // A callback of the host's that holds up what would empty the driver.
+            shared.slots.take_another()
+        } else {
+            tracing::trace_span!("driver_slot")
+                .in_scope(|| shared.slots.acquire(deadline))
+                .map_err(|in_driver| SubmitError::Busy {
+                    in_driver,
+                    waited: asked.elapsed(),
+                })?
+        };
         let started = Instant::now();
         let ticket = tracing::trace_span!("submit").in_scope(|| shared.send(commands))?;
         let done = Done {
@@ -249,7 +244,7 @@ impl FencedQueue {
         &self,
         Made { ticket, slot, done }: Made,
         proof: Proof<'_>,
-        on_done: impl FnOnce(Result<Done, SubmitError>) + Send + 'static,
+        on_done: impl FnOnce(Result<Done, SubmissionLost>) + Send + 'static,
     ) {
         let shared = self.shared();
         let submission = Submission::new(slot, done, on_done);

@@ -10,12 +10,12 @@ use std::time::Duration;
 use crate::queue::Done;
 use crate::shared::{Shared, Ticket};
 use crate::slots::DriverSlot;
-use crate::{Completion, SubmissionLost, SubmitError, deadline_after};
+use crate::{Completion, SubmissionLost, deadline_after};
 
 /// How long the last handle on a queue waits for what the GPU still has.
 const LONGEST_DRAIN: Duration = Duration::from_secs(60);
 
-type OnDone = Box<dyn FnOnce(Result<Done, SubmitError>) + Send>;
+type OnDone = Box<dyn FnOnce(Result<Done, SubmissionLost>) + Send>;
 
 /// One submission: what is to happen when it is done.
 pub(crate) struct Submission {
@@ -30,7 +30,7 @@ impl Submission {
     pub(crate) fn new(
         slot: DriverSlot,
         done: Done,
-        on_done: impl FnOnce(Result<Done, SubmitError>) + Send + 'static,
+        on_done: impl FnOnce(Result<Done, SubmissionLost>) + Send + 'static,
     ) -> Arc<Self> {
         Arc::new(Self {
             done,
@@ -51,7 +51,7 @@ impl Submission {
         let end = self.lock().take();
         if let Some((slot, on_done)) = end {
             drop(slot);
-            on_done(result.map(|()| self.done).map_err(SubmitError::Lost));
+            on_done(result.map(|()| self.done));
         }
     }
 

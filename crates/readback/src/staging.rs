@@ -218,18 +218,20 @@ impl Drop for StagingBuffer {
         let Some(buffer) = self.lease.take() else {
             return;
         };
-        let mut returned = self.ring.lock();
-        returned.times += 1;
-        let is_closed = returned.is_closed;
-        if self.mapped {
-            returned.buffers.push(buffer);
-            drop(returned);
+        let mapped = if self.mapped {
+            Some(buffer)
         } else {
-            drop(returned);
             // Its frame ended some other way than delivered: whether it is mapped, or about to be,
             // is not known, and such a buffer spoils every frame that uses it.
             buffer.discard();
-        }
+            None
+        };
+        // Counted only now that there is room, or whoever looked in between would sleep on.
+        let mut returned = self.ring.lock();
+        returned.buffers.extend(mapped);
+        returned.times += 1;
+        let is_closed = returned.is_closed;
+        drop(returned);
         if is_closed {
             self.ring.close();
         } else {
