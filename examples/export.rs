@@ -1,7 +1,7 @@
-//! Exports a scene to PNG, a PNG sequence or Y4M.
+//! Exports a scene to PNG, a PNG sequence, MP4 or Y4M.
 //!
 //! ```text
-//! cargo run --release -p framefence-examples --example export -- SCENE.json --out film.y4m
+//! cargo run --release -p framefence-examples --example export -- SCENE.json --out film.mp4
 //! ```
 
 use std::collections::VecDeque;
@@ -33,7 +33,7 @@ const FRAME_TIMEOUT: Duration = Duration::from_secs(600);
 
 /// Export a scene; the kind of output follows the extension of --out
 ///
-/// `.y4m`: video. `.png` with `%05d` in the name: a picture of each frame. `.png` without: the
+/// `.mp4`: H.264 video. `.y4m`: uncompressed video. `.png` with `%05d` in the name: a picture of each frame. `.png` without: the
 /// first frame asked for.
 #[derive(Parser, Debug)]
 struct Args {

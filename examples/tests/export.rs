@@ -135,6 +135,8 @@ fn what_cannot_be_done_is_one_error_and_leaves_nothing() {
         folder.path().join("./whole.png"),
         folder.path().join("./out.png"),
     );
+    let film = folder.path().join("film.mp4");
+    let film = path(&film);
     let slashed = format!("{out}/");
     let long = folder.path().join("a".repeat(300) + ".png");
     let folder_path = path(folder.path());
@@ -148,7 +150,7 @@ fn what_cannot_be_done_is_one_error_and_leaves_nothing() {
         (vec![&empty, "--out", out], "empty.png"),
         (vec![SMALL, "--out", path(&missing)], "none"),
         (vec![SMALL, "--out", folder_path], folder_path),
-        (vec![SMALL, "--out", "film.avi"], ".y4m"),
+        (vec![SMALL, "--out", "film.avi"], ".mp4"),
         (vec![SMALL, "--out", "/proc/out.png"], "the folder /proc"),
         (vec![SMALL, "--out", "%d-%d.png"], "%d-%d.png"),
         (vec![SMALL, "--out", out, "--frames", "5..11"], "0..10"),
@@ -156,6 +158,8 @@ fn what_cannot_be_done_is_one_error_and_leaves_nothing() {
         (vec![SMALL, "--out", out, "--size", "0x9"], "WxH"),
         (vec![SMALL, "--out", out, "--size", "99999x9"], "16384"),
         (vec![SMALL, "--out", out, "--fps", "0"], "N/D"),
+        (vec![SMALL, "--out", film, "--fps", "61"], "at most 60"),
+        (vec![SMALL, "--out", film, "--size", "33x20"], "32x20"),
         (vec![SMALL, "--out", out, "--depth", "0"], "depth"),
         (vec![SMALL, "--out", out, "--depth", "257"], "256"),
         (vec![SMALL, "--out", &slashed], "out.png/"),

@@ -12,7 +12,7 @@ use xshell::{Cmd, Shell, cmd};
 use crate::build;
 use crate::needs::{self, InstallOptions, Need};
 
-/// Export the demo scene to DIR/demo.y4m and DIR/poster.png
+/// Export the demo scene to DIR/demo.mp4 and DIR/poster.png
 ///
 /// Makes sure that a GPU driver is there (on Debian and Ubuntu it installs Mesa's software Vulkan
 /// driver where none opens), builds the export example, runs it, and sums up what came out.
@@ -45,7 +45,7 @@ pub(crate) fn run(shell: &Shell, options: &Options) -> anyhow::Result<ExitCode> 
     shell
         .create_dir(out)
         .context("the folder for the files cannot be made")?;
-    let film = out.join("demo.y4m");
+    let film = out.join("demo.mp4");
     let poster = out.join("poster.png");
     let scene = Path::new(env!("CARGO_MANIFEST_DIR")).with_file_name("examples/assets/demo.json");
     let scratch = shell.create_temp_dir()?;
@@ -176,14 +176,14 @@ mod tests {
             "gpu": { "p50_ms": 2.0, "p95_ms": 2.5, "p99_ms": 3.0, "max_ms": 4.0 },
             "render_readback": { "p50_ms": 3.214, "p95_ms": 4.4, "p99_ms": 5.0, "max_ms": 9.0 }
         },
-        "files": ["out/demo.y4m"]
+        "files": ["out/demo.mp4"]
     }"#;
 
     #[test]
     fn the_summary_says_what_the_export_measured() {
         let report = serde_json::from_str(REPORT).expect("a report");
         let files = [
-            (PathBuf::from("out/demo.y4m"), 3 * 1024 * 1024),
+            (PathBuf::from("out/demo.mp4"), 3 * 1024 * 1024),
             (PathBuf::from("out/poster.png"), 1_500_000),
         ];
         assert_eq!(
@@ -194,7 +194,7 @@ mod tests {
                 "  frames             240 of 1920x1080 in 12.0 s",
                 "  render + readback  p50 3.21 ms, p95 4.40 ms",
                 "  export             19.9 fps",
-                "  out/demo.y4m       3.0 MiB",
+                "  out/demo.mp4       3.0 MiB",
                 "  out/poster.png     1.4 MiB",
             ]
             .join("\n")

@@ -1,20 +1,49 @@
 use std::io;
+#[cfg(feature = "h264")]
+use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
 use framefence::pixel::PackError;
 use framefence::{ColorSpec, OutputFormat, Size};
 
 use crate::NamePatternError;
+#[cfg(feature = "h264")]
+use crate::{EncodeError, H264LimitError};
 
 /// Why no sink could be opened: known before a frame is rendered.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum OpenError {
     /// No sink writes files with this extension.
-    #[error("output is written as .png or .y4m; neither is the extension of {}", path.display())]
+    #[error("output is written as .png, .y4m or .mp4; none is the extension of {}", path.display())]
     UnknownExtension {
         /// The path that was asked for.
         path: PathBuf,
+    },
+    /// The sink for this extension is not part of this program.
+    #[error(
+        "this program was built without framefence-media's feature `{feature}`, which it takes \
+         to write {}",
+        path.display()
+    )]
+    FeatureDisabled {
+        /// The feature to build with.
+        feature: &'static str,
+        /// The path that was asked for.
+        path: PathBuf,
+    },
+    /// There is no such H.264 video.
+    #[cfg(feature = "h264")]
+    #[error(transparent)]
+    H264Limit(#[from] H264LimitError),
+    /// H.264 has no such quantizer.
+    #[cfg(feature = "h264")]
+    #[error("the quantizer {quantizer} is none of {} to {}", allowed.start(), allowed.end())]
+    Quantizer {
+        /// The quantizer that was asked for.
+        quantizer: u8,
+        /// Those that can be asked for.
+        allowed: RangeInclusive<u8>,
     },
     /// The file name of a sequence has no usable place for the frame number.
     #[error(transparent)]
@@ -75,6 +104,25 @@ pub enum WriteError {
     /// The image is of a kind that is not written as Y4M.
     #[error("frames cannot be written as Y4M")]
     UnsupportedByY4m(#[from] PackError),
+    /// The image is of a kind that is not written as MP4.
+    #[cfg(feature = "h264")]
+    #[error("frames cannot be written as MP4")]
+    UnsupportedByMp4(#[source] PackError),
+    /// There is no H.264 video of frames of this size.
+    #[cfg(feature = "h264")]
+    #[error(transparent)]
+    H264Limit(#[from] H264LimitError),
+    /// The encoder failed.
+    #[cfg(feature = "h264")]
+    #[error("frame {number} cannot be encoded for {}", path.display())]
+    Encode {
+        /// The number of the frame.
+        number: u64,
+        /// The path of the file, which was not made.
+        path: PathBuf,
+        /// What the encoder says.
+        source: EncodeError,
+    },
     /// All frames of one video have the same size; this one has another.
     #[error("frame {number} is {size}, in a video of {video_size}: {}", path.display())]
     SizeChanged {

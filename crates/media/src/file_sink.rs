@@ -2,6 +2,8 @@ use std::path::{Path, PathBuf};
 
 use framefence::{Frame, FrameRate, FrameSink};
 
+#[cfg(feature = "h264")]
+use crate::{Mp4Options, Mp4Sink};
 use crate::{OpenError, PngSequenceSink, PngSink, WriteError, Y4mSink};
 
 /// A sink of the kind that a path asks for.
@@ -15,6 +17,9 @@ pub enum FileSink {
     PngSequence(PngSequenceSink),
     /// Uncompressed video.
     Y4m(Y4mSink),
+    /// H.264 video.
+    #[cfg(feature = "h264")]
+    Mp4(Mp4Sink),
 }
 
 impl FileSink {
@@ -22,12 +27,15 @@ impl FileSink {
     ///
     /// - `.png`: a sequence if the file name has a percent sign, which makes it a
     ///   [`NamePattern`](crate::NamePattern) such as `frame_%05d.png`; else the first frame only.
-    /// - `.y4m`: video at `frame_rate`.
+    /// - `.y4m`: uncompressed video at `frame_rate`.
+    /// - `.mp4`: H.264 video at `frame_rate`, with the default options of `Mp4Sink`. Takes the
+    ///   feature `h264`.
     ///
     /// # Errors
     ///
-    /// If the extension is another, the pattern is none, the folder does not exist or takes no
-    /// files, or `path` is taken by something else than a file. Nothing is left then.
+    /// If the extension is another, its feature is off, the frame rate is beyond H.264, the pattern
+    /// is none, the folder does not exist or takes no files, or `path` is taken by something else
+    /// than a file. Nothing is left then.
     pub fn open(path: impl AsRef<Path>, frame_rate: FrameRate) -> Result<Self, OpenError> {
         let path = path.as_ref();
         let has_extension = |known: &str| {
@@ -46,6 +54,8 @@ impl FileSink {
             }
         } else if has_extension("y4m") {
             Ok(Self::Y4m(Y4mSink::create(path, frame_rate)?))
+        } else if has_extension("mp4") {
+            mp4(path, frame_rate)
         } else if path.is_dir() {
             Err(OpenError::NotAFile {
                 path: path.to_owned(),
@@ -58,6 +68,23 @@ impl FileSink {
     }
 }
 
+#[cfg(feature = "h264")]
+fn mp4(path: &Path, frame_rate: FrameRate) -> Result<FileSink, OpenError> {
+    Ok(FileSink::Mp4(Mp4Sink::create(
+        path,
+        frame_rate,
+        Mp4Options::default(),
+    )?))
+}
+
+#[cfg(not(feature = "h264"))]
+fn mp4(path: &Path, _: FrameRate) -> Result<FileSink, OpenError> {
+    Err(OpenError::FeatureDisabled {
+        feature: "h264",
+        path: path.to_owned(),
+    })
+}
+
 impl FrameSink for FileSink {
     type Error = WriteError;
     /// The paths of the files written.
@@ -68,6 +95,8 @@ impl FrameSink for FileSink {
             Self::Png(sink) => sink.frame_limit(),
             Self::PngSequence(sink) => sink.frame_limit(),
             Self::Y4m(sink) => sink.frame_limit(),
+            #[cfg(feature = "h264")]
+            Self::Mp4(sink) => sink.frame_limit(),
         }
     }
 
@@ -76,6 +105,8 @@ impl FrameSink for FileSink {
             Self::Png(sink) => sink.write(frame),
             Self::PngSequence(sink) => sink.write(frame),
             Self::Y4m(sink) => sink.write(frame),
+            #[cfg(feature = "h264")]
+            Self::Mp4(sink) => sink.write(frame),
         }
     }
 
@@ -84,6 +115,8 @@ impl FrameSink for FileSink {
             Self::Png(sink) => sink.finish().map(|path| vec![path]),
             Self::PngSequence(sink) => sink.finish(),
             Self::Y4m(sink) => sink.finish().map(|path| vec![path]),
+            #[cfg(feature = "h264")]
+            Self::Mp4(sink) => sink.finish().map(|path| vec![path]),
         }
     }
 }

@@ -56,15 +56,27 @@ impl NewFile {
         &mut self,
         write: impl FnOnce(&File) -> io::Result<()>,
     ) -> Result<(), WriteError> {
-        let path = || self.path.clone();
+        self.append_made(|file, path| {
+            write(file).map_err(|source| WriteError::Io {
+                path: path.to_owned(),
+                source,
+            })
+        })
+    }
+
+    /// As [`append`](Self::append), where what is written has to be made first, and that may fail
+    /// too. `write` is given the final path, for its errors.
+    pub(crate) fn append_made(
+        &mut self,
+        write: impl FnOnce(&File, &Path) -> Result<(), WriteError>,
+    ) -> Result<(), WriteError> {
         if matches!(self.contents, Contents::Broken) {
-            return Err(WriteError::Broken { path: path() });
+            return Err(WriteError::Broken {
+                path: self.path.clone(),
+            });
         }
         self.contents = Contents::Broken;
-        write(self.temporary.as_file()).map_err(|source| WriteError::Io {
-            path: path(),
-            source,
-        })?;
+        write(self.temporary.as_file(), &self.path)?;
         self.contents = Contents::Whole;
         Ok(())
     }

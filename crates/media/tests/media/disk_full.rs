@@ -90,21 +90,60 @@ fn a_video_that_does_not_fit_leaves_nothing_even_if_finished() {
     let left = limited(
         "a_video_that_does_not_fit_leaves_nothing_even_if_finished",
         |folder| {
-            let path = folder.join("a.y4m");
-            let mut sink = FileSink::open(&path, frame_rate("25")).expect("a sink");
-            let error = (0..100)
-                .find_map(|number| sink.write(&frame(number, picture(SMALL, 1))).err())
-                .expect("beyond the limit");
-            assert_refused_by_the_system(&error, &path);
-            let error = sink
-                .write(&frame(100, picture(SMALL, 1)))
-                .expect_err("a gap in the video");
-            assert!(matches!(error, WriteError::Broken { .. }), "{error}");
-            let error = sink.finish().expect_err("half a frame at the end");
-            assert!(matches!(error, WriteError::Broken { .. }), "{error}");
+            does_not_fit(&folder.join("a.y4m"));
+            #[cfg(feature = "h264")]
+            does_not_fit(&folder.join("a.mp4"));
         },
     );
     assert!(left.is_empty(), "{left:?}");
+}
+
+fn does_not_fit(path: &Path) {
+    let mut sink = FileSink::open(path, frame_rate("25")).expect("a sink");
+    let error = (0..100)
+        .find_map(|number| {
+            sink.write(&frame(number, picture(SMALL, 1 + number as u32)))
+                .err()
+        })
+        .expect("beyond the limit");
+    assert_refused_by_the_system(&error, path);
+    let error = sink
+        .write(&frame(100, picture(SMALL, 1)))
+        .expect_err("a gap in the video");
+    assert!(matches!(error, WriteError::Broken { .. }), "{error}");
+    let error = sink.finish().expect_err("half a frame at the end");
+    assert!(matches!(error, WriteError::Broken { .. }), "{error}");
+}
+
+/// The index, which is written last, does not fit: the pictures do to the byte.
+#[cfg(feature = "h264")]
+#[test]
+fn a_video_whose_index_does_not_fit_leaves_nothing() {
+    let name = "a_video_whose_index_does_not_fit_leaves_nothing";
+    let left = limited(name, |folder| {
+        let path = folder.join("a.mp4");
+        let fitting = frames_that_fit(&path);
+        let mut sink = FileSink::open(&path, frame_rate("25")).expect("a sink");
+        for number in 0..fitting {
+            sink.write(&frame(number, picture(SMALL, number as u32)))
+                .expect("within the limit");
+        }
+        let error = sink.finish().expect_err("beyond the limit");
+        assert_refused_by_the_system(&error, &path);
+    });
+    assert!(left.is_empty(), "{left:?}");
+}
+
+/// How many frames can be written, if the file needed no more than them.
+#[cfg(feature = "h264")]
+fn frames_that_fit(path: &Path) -> u64 {
+    let mut sink = FileSink::open(path, frame_rate("25")).expect("a sink");
+    (0..1000)
+        .find(|&number| {
+            sink.write(&frame(number, picture(SMALL, number as u32)))
+                .is_err()
+        })
+        .expect("beyond the limit")
 }
 
 #[test]

@@ -2,6 +2,9 @@
 
 #[cfg(unix)]
 mod disk_full;
+mod ffmpeg;
+#[cfg(feature = "h264")]
+mod mp4;
 mod open;
 mod png;
 mod support;

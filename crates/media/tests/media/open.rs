@@ -40,6 +40,10 @@ fn the_extension_picks_the_sink() {
     for name in ["a.y4m", "a.Y4M", "100%.y4m"] {
         assert!(matches!(in_folder(name), Ok(FileSink::Y4m(_))), "{name}");
     }
+    #[cfg(feature = "h264")]
+    for name in ["a.mp4", "a.MP4", "%d.mp4"] {
+        assert!(matches!(in_folder(name), Ok(FileSink::Mp4(_))), "{name}");
+    }
     assert!(
         names_in(folder.path()).is_empty(),
         "sinks without frames leave nothing"
@@ -62,20 +66,43 @@ fn only_one_frame_is_of_use_to_a_single_png() {
 #[test]
 fn unknown_extensions_are_told_the_known_ones() {
     let folder = TempDir::new().expect("a folder");
-    for name in ["a", "a.mp4", "png", ".png", "a.png.txt", "a.png "] {
+    for name in ["a", "a.mov", "png", ".png", "a.png.txt", "a.png "] {
         let path = folder.path().join(name);
         let error = refused(&path, &path);
         assert!(
             matches!(error, OpenError::UnknownExtension { .. }),
             "{error}"
         );
-        assert!(error.to_string().contains(".png or .y4m"), "{error}");
+        assert!(error.to_string().contains(".png, .y4m or .mp4"), "{error}");
     }
     let error = refused(Path::new(""), Path::new(""));
     assert!(
         matches!(error, OpenError::UnknownExtension { .. }),
         "{error}"
     );
+}
+
+#[cfg(not(feature = "h264"))]
+#[test]
+fn a_program_without_h264_says_what_it_lacks() {
+    let folder = TempDir::new().expect("a folder");
+    let path = folder.path().join("a.mp4");
+    let error = refused(&path, &path);
+    assert!(
+        matches!(error, OpenError::FeatureDisabled { .. }),
+        "{error}"
+    );
+    assert!(error.to_string().contains("`h264`"), "{error}");
+}
+
+#[cfg(feature = "h264")]
+#[test]
+fn a_frame_rate_beyond_h264_is_refused() {
+    let folder = TempDir::new().expect("a folder");
+    let open = |rate| FileSink::open(folder.path().join("a.mp4"), frame_rate(rate));
+    assert!(matches!(open("60"), Ok(FileSink::Mp4(_))));
+    assert!(matches!(open("60001/1000"), Err(OpenError::H264Limit(_))));
+    assert!(names_in(folder.path()).is_empty());
 }
 
 #[test]

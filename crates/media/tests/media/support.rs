@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use framefence::pixel::PlaneLayout;
+use framefence::pixel::{I420Planes, PlaneLayout, pack_i420};
 use framefence::{
     ColorSpec, Frame, FrameMemory, FrameRate, HostPool, Image, OutputFormat, Size, Time, Timings,
 };
@@ -55,6 +55,14 @@ pub(crate) fn picture(size: Size, seed: u32) -> Image {
         let [r, g, b, _] = noise(x, y, seed);
         [r, g, b, 255]
     })
+}
+
+/// The Y'CbCr planes of an image, one after another.
+pub(crate) fn packed(image: &Image) -> Vec<u8> {
+    let mut i420 = vec![0; I420Planes::len_bytes(image.size())];
+    let planes = I420Planes::split(&mut i420, image.size());
+    pack_i420(image.plane(), image.format(), image.color(), planes).expect("8-bit RGB");
+    i420
 }
 
 pub(crate) fn noise(x: u32, y: u32, seed: u32) -> [u8; 4] {

@@ -1,61 +1,17 @@
 //! Y4M files as ffmpeg reads them.
 
-use std::ffi::OsStr;
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::PathBuf;
 
-use framefence::pixel::{AlphaMode, I420Planes, pack_i420};
+use framefence::pixel::AlphaMode;
 use framefence::{ColorSpec, FrameRate, FrameSink, Image, OutputFormat, Size};
 use framefence_media::{WriteError, Y4mSink};
 use tempfile::TempDir;
 
-use crate::support::{frame, frame_rate, image, names_in, noise, picture};
+use crate::ffmpeg::{decode, probe};
+use crate::support::{frame, frame_rate, image, names_in, noise, packed, picture};
 
-/// What a program of the ffmpeg package prints.
-fn output(program: &str, arguments: &[&OsStr]) -> Vec<u8> {
-    let output = Command::new(program)
-        .args(arguments)
-        .output()
-        .expect("ffmpeg and ffprobe are installed; on Debian: apt-get install ffmpeg");
-    let errors = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{program} failed: {errors}");
-    output.stdout
-}
-
-/// What ffprobe finds, one `name=value` a line.
-fn probe(path: &Path) -> String {
-    let entries = "stream=codec_name,width,height,pix_fmt,color_range,chroma_location,\
-                   r_frame_rate,avg_frame_rate,duration,nb_read_frames";
-    let arguments = [
-        "-v",
-        "error",
-        "-count_frames",
-        "-show_entries",
-        entries,
-        "-of",
-        "default=noprint_wrappers=1",
-    ];
-    let mut arguments = arguments.map(OsStr::new).to_vec();
-    arguments.push(path.as_os_str());
-    String::from_utf8(output("ffprobe", &arguments)).expect("text")
-}
-
-/// All frames as ffmpeg decodes them, after `filter`, in `pixel_format`.
-fn decode(path: &Path, filter: &str, pixel_format: &str) -> Vec<u8> {
-    let input = ["-v", "error", "-i"].map(OsStr::new);
-    let rest = [
-        "-vf",
-        filter,
-        "-pix_fmt",
-        pixel_format,
-        "-f",
-        "rawvideo",
-        "-",
-    ]
-    .map(OsStr::new);
-    let arguments = [&input[..], &[path.as_os_str()], &rest].concat();
-    output("ffmpeg", &arguments)
-}
+const ENTRIES: &str = "codec_name,width,height,pix_fmt,color_range,chroma_location,r_frame_rate,\
+                       avg_frame_rate,duration,nb_read_frames";
 
 fn write(folder: &TempDir, rate: FrameRate, images: Vec<Image>) -> PathBuf {
     let path = folder.path().join("video.y4m");
@@ -70,13 +26,6 @@ fn write(folder: &TempDir, rate: FrameRate, images: Vec<Image>) -> PathBuf {
     path
 }
 
-fn packed(image: &Image) -> Vec<u8> {
-    let mut i420 = vec![0; I420Planes::len_bytes(image.size())];
-    let planes = I420Planes::split(&mut i420, image.size());
-    pack_i420(image.plane(), image.format(), image.color(), planes).expect("8-bit RGB");
-    i420
-}
-
 #[test]
 fn ffprobe_finds_what_was_asked_for() {
     for (rate, size, frames, duration) in [
@@ -86,7 +35,7 @@ fn ffprobe_finds_what_was_asked_for() {
     ] {
         let folder = TempDir::new().expect("a folder");
         let images = (0..frames).map(|seed| picture(size, seed)).collect();
-        let found = probe(&write(&folder, frame_rate(rate), images));
+        let found = probe(&write(&folder, frame_rate(rate), images), ENTRIES);
         let ratio = if rate.contains('/') {
             rate.to_owned()
         } else {
