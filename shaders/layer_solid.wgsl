@@ -9,5 +9,8 @@ struct Solid {
 
 @fragment
 fn fragment(@builtin(position) position: vec4<f32>) -> @location(0) vec4<f32> {
-    return solid.color * coverage(offset_from_origin(position));
+    if COVERAGE == 0u {
+        return solid.color;
+    }
+    return solid.color * coverage(place_of(position));
 }

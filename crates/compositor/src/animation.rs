@@ -11,6 +11,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use crate::color::{Color, PremultipliedColor};
 use crate::easing::Easing;
 use crate::exact;
+use crate::time::since;
 
 /// A property's value over time.
 ///
@@ -68,7 +69,10 @@ impl<T: Animatable> Animated<T> {
             (Some(from), Some(to)) => T::mix(
                 from.value.sample(),
                 to.value.sample(),
-                from.easing.progress(elapsed(from.time, to.time, time)),
+                from.easing.progress(
+                    elapsed(from.time, to.time, time),
+                    since(from.time, to.time).as_secs_f64(),
+                ),
             ),
             (None, _) => keyframes[0].value.sample(),
             (Some(last), None) => last.value.sample(),
@@ -246,6 +250,7 @@ impl<'de, T: Animatable + Deserialize<'de>> Visitor<'de> for AnimatedVisitor<T> 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::spring::Spring;
 
     fn seconds(numerator: i64, denominator: i64) -> Time {
         Time::from_ratio(numerator, denominator)
@@ -303,6 +308,28 @@ mod tests {
         assert_eq!(moves.at(seconds(2, 1)), [8.0, 40.0]);
     }
 
+    /// The same movement in the same seconds, whichever keyframes are around it.
+    #[test]
+    fn a_spring_moves_in_real_seconds() {
+        let spring = Easing::Spring(Spring::default());
+        let reaches = |end| {
+            Animated::Keyframes(vec![
+                keyframe(seconds(1, 1), 0.0, spring),
+                keyframe(seconds(end, 1), 8.0, Easing::Hold),
+            ])
+        };
+        let (near, far) = (reaches(11), reaches(1001));
+        for step in 0..=100 {
+            let time = seconds(100 + step, 100);
+            assert!((near.at(time) - far.at(time)).abs() < 1e-9, "{time}");
+        }
+        // The first swing of an underdamped spring passes its end: π / √75 s after its start.
+        let overshoot: f64 = near.at(seconds(1363, 1000));
+        let expected = 8.0 * (1.0 + (-std::f64::consts::PI / 3.0_f64.sqrt()).exp());
+        assert!((overshoot - expected).abs() < 1e-4, "{overshoot}");
+        assert_eq!(near.at(seconds(11, 1)), 8.0);
+    }
+
     #[test]
     fn colours_mix_premultiplied_and_stay_colours() {
         let from = Color::rgba(255, 0, 0, 255).premultiplied();
@@ -311,6 +338,17 @@ mod tests {
         assert_eq!(half, [0.5, 0.0, 0.0, 0.5]);
         let PremultipliedColor(overshot) = Color::mix(from, to, -0.5);
         assert_eq!(overshot, [1.0, 0.0, 0.0, 1.0]);
+    }
+
+    #[test]
+    fn a_spring_in_json_needs_no_more_than_its_name() {
+        let read = |json: &str| serde_json::from_str::<Easing>(json);
+        let default = Easing::Spring(Spring::default());
+        assert_eq!(read(r#"{"spring": {}}"#).unwrap(), default);
+        let written = r#"{"spring":{"mass":1.0,"stiffness":100.0,"damping":10.0,"velocity":0.0}}"#;
+        assert_eq!(serde_json::to_string(&default).unwrap(), written);
+        assert_eq!(read(written).unwrap(), default);
+        assert!(read(r#"{"spring": {"tension": 1}}"#).is_err());
     }
 
     #[test]

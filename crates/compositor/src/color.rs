@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use glam::{DVec3, DVec4};
 use serde::de::{self, Unexpected, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -75,6 +76,43 @@ impl PremultipliedColor {
     #[must_use]
     pub fn to_f32(self) -> [f32; 4] {
         self.0.map(|channel| channel as f32)
+    }
+}
+
+/// The values that colours are blended in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum BlendSpace {
+    /// sRGB-encoded values, as browsers and most editors blend.
+    #[default]
+    Srgb,
+    /// Linear light, as lenses do.
+    Linear,
+}
+
+impl BlendSpace {
+    /// A colour in the values of this space, alpha multiplied in.
+    pub(crate) fn encode(self, color: PremultipliedColor) -> DVec4 {
+        let color = DVec4::from(color.0);
+        match self {
+            Self::Srgb => color,
+            Self::Linear if color.w <= 0.0 => DVec4::ZERO,
+            Self::Linear => {
+                let straight = (color.truncate() / color.w).to_array();
+                let light = DVec3::from(straight.map(linear_from_srgb));
+                (light * color.w).extend(color.w)
+            }
+        }
+    }
+}
+
+/// IEC 61966-2-1.
+fn linear_from_srgb(encoded: f64) -> f64 {
+    if encoded <= 0.04045 {
+        encoded / 12.92
+    } else {
+        ((encoded + 0.055) / 1.055).powf(2.4)
     }
 }
 

@@ -1,49 +1,41 @@
 //! Draws scenes.
 
-use std::collections::HashMap;
 use std::path::PathBuf;
 
-use framefence::{ColorTarget, FrameView, Gpu, PaintContext, Painter, PainterError, Targets, Time};
-use glam::DVec2;
+use framefence::{FrameView, Gpu, PaintContext, Painter, PainterError, Targets};
 
-use crate::animation::Animated;
-use crate::picture::LoadImageError;
-use crate::pipelines::{ContentShader, LayerShader, PipelineKey, Pipelines, TARGET_FORMATS};
-use crate::placement::{CanvasFit, LayerGeometry};
-use crate::scene::{Content, Layer, Scene};
-use crate::texture::{ImageTexture, TextureBindings};
-use crate::uniform_buffer::UniformBuffer;
-use crate::uniforms::{GradientUniforms, ImageUniforms, LayerUniforms, SolidUniforms};
+use crate::assets::Assets;
+use crate::cube::LoadLutError;
+use crate::custom::LoadShaderError;
+use crate::evaluate::{MAX_LAYERS_IN_FRAME, evaluate};
+use crate::graph::Graph;
+use crate::image_error::LoadImageError;
+use crate::pipelines::{Pipelines, TARGET_FORMATS};
+use crate::plan::Planner;
+use crate::scene::Scene;
+use crate::text::FontNotice;
+use crate::text_textures::TextTextures;
+use crate::texture::TextureBindings;
 use crate::validate::InvalidValue;
 
 /// Draws a [`Scene`] into targets of the formats `Rgba8Unorm` and `Bgra8Unorm`.
 ///
-/// Colours are blended as sRGB-encoded values with alpha multiplied in, and so they are delivered:
-/// the output is premultiplied. A frame of another size than the canvas shows the canvas as large
-/// as fits, in the middle; what remains beside it shows the background and whatever layers reach
-/// beyond the canvas.
+/// Colours are blended in the scene's [`BlendSpace`] with alpha multiplied in, and delivered as
+/// sRGB-encoded values, alpha multiplied in. A frame of another size than the canvas shows the
+/// canvas as large as fits, in the middle; what remains beside it shows the background and whatever
+/// layers reach beyond the canvas.
 ///
-/// A layer that is not seen — outside its time, of no size, with opacity 0, or off the target —
-/// costs nothing. All others are one draw each.
+/// A layer that is not seen (outside its time, of no size, with opacity 0, off the target, or
+/// behind an opaque one) costs nothing. Others are a draw each, and a few more for each effect.
+/// What an effect or a group has drawn is kept until the frame after: where all that decides it
+/// stays the same, it is not drawn again.
 #[derive(Debug)]
 pub struct Compositor {
     scene: Scene,
-    base_dir: PathBuf,
-    /// Every image of the scene, by its path in the scene.
-    textures: HashMap<PathBuf, ImageTexture>,
-    bindings: TextureBindings,
+    assets: Assets,
     pipelines: Pipelines,
-    uniforms: UniformBuffer,
-    /// The draws of the frame that is being painted; kept for its memory.
-    draws: Vec<Draw>,
-}
-
-/// What is drawn with one slot of the uniform buffer.
-#[derive(Debug)]
-struct Draw {
-    shader: LayerShader,
-    /// The picture, if the shader shows one.
-    texture: Option<wgpu::BindGroup>,
+    text_textures: TextTextures,
+    graph: Graph,
 }
 
 /// Why a scene cannot be drawn.
@@ -54,17 +46,34 @@ pub enum CompositorError {
     #[error(transparent)]
     Invalid(#[from] InvalidValue),
     /// An image cannot be used.
-    #[error("layers[{layer}].content.image.path")]
+    #[error("{place}")]
     Image {
-        /// The index of the first layer that shows it.
-        layer: usize,
+        /// The path of the first value in the scene that names it, such as
+        /// `layers[2].content.image.path`.
+        place: String,
         /// The file and what is wrong with it.
         source: LoadImageError,
     },
+    /// A look-up table cannot be used.
+    #[error("{place}")]
+    Lut {
+        /// The path of the first value in the scene that names it.
+        place: String,
+        /// The file and what is wrong with it.
+        source: LoadLutError,
+    },
+    /// A shader cannot be used.
+    #[error("{place}")]
+    Shader {
+        /// The path of its source in the scene, such as `layers[2].content.shader.source`.
+        place: String,
+        /// Where in the source, and what is wrong with it.
+        source: LoadShaderError,
+    },
 }
 
-/// Why the compositor cannot draw into the targets that it was given.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+/// Why the compositor cannot draw a frame.
+#[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PaintError {
     /// A colour target of another format.
@@ -81,11 +90,31 @@ pub enum PaintError {
         /// What was asked for.
         target: &'static str,
     },
+    /// A group or an effect reaches over more pixels than a texture can hold.
+    #[error(
+        "a layer with effects needs a surface of {width} × {height} pixels; the device's textures have at most {max_side} on a side"
+    )]
+    SurfaceTooLarge {
+        /// The columns that are needed.
+        width: i32,
+        /// The rows.
+        height: i32,
+        /// The most of either.
+        max_side: i32,
+    },
+    /// The frame shows more layers than are drawn.
+    #[error(
+        "the frame shows more than {MAX_LAYERS_IN_FRAME} layers, masks and the samples of motion blurs counted"
+    )]
+    TooManyLayers,
+    /// A frame of an animated picture cannot be shown.
+    #[error(transparent)]
+    Image(#[from] LoadImageError),
 }
 
 impl Compositor {
-    /// Validates the scene and loads its images. Relative image paths start at `base_dir`: for a
-    /// scene file, its folder.
+    /// Validates the scene and loads its files. Relative paths start at `base_dir`: for a scene
+    /// file, its folder.
     ///
     /// Blocks until all images are decoded, so it is not for a UI thread. Each path is loaded once,
     /// however many layers show it. A picture larger than the device's textures is halved until it
@@ -93,7 +122,7 @@ impl Compositor {
     ///
     /// # Errors
     ///
-    /// If a value of the scene cannot be drawn, or an image cannot be used.
+    /// If a value of the scene cannot be drawn, or a file cannot be used.
     pub fn new(
         gpu: &Gpu,
         scene: Scene,
@@ -101,20 +130,17 @@ impl Compositor {
     ) -> Result<Self, CompositorError> {
         scene.validate()?;
         let device = gpu.device();
-        let bindings = TextureBindings::new(device);
-        let pipelines = Pipelines::new(device, &bindings);
-        let uniforms = UniformBuffer::new(device, pipelines.layer_layout());
-        let mut compositor = Self {
+        let pipelines = Pipelines::new(device);
+        let bindings = TextureBindings::new(device, pipelines.layouts().sampled.clone());
+        let mut assets = Assets::new(bindings, base_dir.into(), scene.blend_space);
+        assets.load(gpu, &scene)?;
+        Ok(Self {
             scene,
-            base_dir: base_dir.into(),
-            textures: HashMap::new(),
-            bindings,
+            assets,
+            text_textures: TextTextures::default(),
+            graph: Graph::new(device, &pipelines),
             pipelines,
-            uniforms,
-            draws: Vec::new(),
-        };
-        compositor.textures = compositor.load_textures(gpu, &compositor.scene)?;
-        Ok(compositor)
+        })
     }
 
     /// The scene that is drawn.
@@ -123,7 +149,17 @@ impl Compositor {
         &self.scene
     }
 
-    /// Draws another scene from now on. Images that both scenes show are kept as they were loaded;
+    /// The fonts and characters that texts ask for and that could not be had so far, each with what
+    /// is used instead. Each is logged once as a warning, too.
+    ///
+    /// Fonts are looked for as a scene is loaded; characters that only a later moment shows may be
+    /// missed later.
+    #[must_use]
+    pub fn font_notices(&self) -> &[FontNotice] {
+        self.assets.font_notices()
+    }
+
+    /// Draws another scene from now on. Files that both scenes need are kept as they were loaded;
     /// the others are loaded or let go. `gpu` is the one that the compositor was made with.
     ///
     /// Blocks until all new images are decoded.
@@ -133,135 +169,44 @@ impl Compositor {
     /// As [`new`](Self::new); the compositor then still draws the scene it had.
     pub fn set_scene(&mut self, gpu: &Gpu, scene: Scene) -> Result<(), CompositorError> {
         scene.validate()?;
-        self.textures = self.load_textures(gpu, &scene)?;
+        if scene.blend_space == self.assets.blend_space() {
+            let loaded = self.assets.load(gpu, &scene);
+            if loaded.is_ok() {
+                self.scene = scene;
+            }
+            self.assets.keep(&self.scene);
+            self.pipelines.keep(&self.assets.shader_ids());
+            return loaded;
+        }
+        let mut assets = self.assets.emptied(scene.blend_space);
+        assets.load(gpu, &scene)?;
+        self.assets = assets;
         self.scene = scene;
+        self.pipelines.keep(&self.assets.shader_ids());
         Ok(())
     }
 
-    fn load_textures(
-        &self,
-        gpu: &Gpu,
-        scene: &Scene,
-    ) -> Result<HashMap<PathBuf, ImageTexture>, CompositorError> {
-        let mut textures: HashMap<PathBuf, ImageTexture> = HashMap::new();
-        for (index, layer) in scene.layers.iter().enumerate() {
-            let Content::Image(image) = &layer.content else {
-                continue;
-            };
-            if textures.contains_key(&image.path) {
-                continue;
-            }
-            let texture = match self.textures.get(&image.path) {
-                Some(texture) => texture.clone(),
-                None => self
-                    .bindings
-                    .load(gpu, &self.base_dir.join(&image.path))
-                    .map_err(|source| CompositorError::Image {
-                        layer: index,
-                        source,
-                    })?,
-            };
-            textures.insert(image.path.clone(), texture);
-        }
-        Ok(textures)
-    }
-
-    /// Makes the draws of the layers that are seen in `view`, and hands their uniforms to the
-    /// queue.
-    fn plan(&mut self, gpu: &Gpu, view: &FrameView) {
-        self.uniforms.clear();
-        self.draws.clear();
-        let canvas = &self.scene.canvas;
-        let canvas_size = DVec2::new(f64::from(canvas.width), f64::from(canvas.height));
-        let fit = CanvasFit::new(canvas_size, view);
-        for layer in &self.scene.layers {
-            let opacity = layer.opacity.at(view.time).clamp(0.0, 1.0);
-            if opacity == 0.0 || !layer.is_active(view.time) {
-                continue;
-            }
-            let geometry = geometry(layer, &self.textures, canvas_size, view.time);
-            let frame_box = fit.place(&geometry);
-            let Some(bounds) = frame_box.bounds_in(view) else {
-                continue;
-            };
-            let origin = fit.origin(&frame_box);
-            let place = LayerUniforms::new(&frame_box, origin, &bounds, view);
-            let content = frame_box.content_map(origin.as_dvec2());
-            let mut texture = None;
-            let shader = match &layer.content {
-                Content::Solid(solid) => {
-                    let color = solid.color.at(view.time).faded(opacity);
-                    self.uniforms.push(&place, &SolidUniforms::new(color));
-                    ContentShader::Solid
-                }
-                Content::LinearGradient(gradient) => {
-                    let paint = GradientUniforms::new(
-                        gradient,
-                        view.time,
-                        opacity,
-                        geometry.content_size,
-                        &content,
-                    );
-                    self.uniforms.push(&place, &paint);
-                    ContentShader::LinearGradient {
-                        span_count: gradient.stops.len() as u8 - 1,
-                    }
-                }
-                Content::Image(image) => {
-                    let picture = &self.textures[&image.path];
-                    let paint = ImageUniforms::new(&content, picture.texture_size, opacity);
-                    self.uniforms.push(&place, &paint);
-                    texture = Some(picture.bind_group.clone());
-                    ContentShader::Image {
-                        many_taps: paint.has_many_taps(),
-                    }
-                }
-            };
-            self.draws.push(Draw {
-                shader: LayerShader {
-                    content: shader,
-                    covers_bounds: bounds.covered,
-                },
-                texture,
-            });
-        }
-        self.uniforms
-            .upload(gpu.device(), gpu.queue(), self.pipelines.layer_layout());
-    }
-
-    fn record(
+    fn plan(
         &mut self,
         gpu: &Gpu,
-        encoder: &mut wgpu::CommandEncoder,
-        target: &ColorTarget,
-        time: Time,
-    ) {
-        let [r, g, b, a] = self.scene.canvas.background.at(time).0;
-        let mut pass = encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
-            label: Some("compositor"),
-            color_attachments: &[Some(wgpu::RenderPassColorAttachment {
-                view: &target.view,
-                depth_slice: None,
-                resolve_target: None,
-                ops: wgpu::Operations {
-                    load: wgpu::LoadOp::Clear(wgpu::Color { r, g, b, a }),
-                    store: wgpu::StoreOp::Store,
-                },
-            })],
-            ..wgpu::RenderPassDescriptor::default()
-        });
-        for (slot, draw) in self.draws.iter().enumerate() {
-            let key = PipelineKey {
-                target: target.format,
-                shader: draw.shader,
-            };
-            pass.set_pipeline(self.pipelines.get(gpu.device(), key));
-            if let Some(texture) = &draw.texture {
-                pass.set_bind_group(1, texture, &[]);
-            }
-            pass.set_bind_group(0, self.uniforms.bind_group(), &UniformBuffer::offsets(slot));
-            pass.draw(0..4, 0..1);
+        view: &FrameView,
+        target_format: wgpu::TextureFormat,
+    ) -> Result<(), PaintError> {
+        let nodes = evaluate(&self.scene, gpu, &mut self.assets, view)?;
+        let blend_space = self.scene.blend_space;
+        let background = blend_space.encode(self.scene.canvas.background.at(view.time));
+        let [r, g, b, a] = background.to_array();
+        self.graph.clear();
+        Planner {
+            gpu,
+            graph: &mut self.graph,
+            pipelines: &mut self.pipelines,
+            text_textures: &mut self.text_textures,
+            blend_space,
+            target_format,
+            canvas: None,
         }
+        .frame(&nodes, wgpu::Color { r, g, b, a }, view)
     }
 }
 
@@ -275,13 +220,16 @@ impl Painter for Compositor {
     ///
     /// # Errors
     ///
-    /// [`PaintError`], if there are targets that the compositor cannot draw into.
+    /// [`PaintError`], if there are targets that the compositor cannot draw into, or the scene at
+    /// this time is more than can be drawn.
     fn paint(&mut self, context: &mut PaintContext<'_>) -> Result<(), PainterError> {
         check_targets(&context.targets)?;
-        self.plan(context.gpu, &context.view);
         for target in context.targets.colors {
-            self.record(context.gpu, context.encoder, target, context.view.time);
+            self.plan(context.gpu, &context.view, target.format)?;
+            self.graph
+                .record(context.gpu, context.encoder, &self.pipelines, &target.view);
         }
+        self.text_textures.trim();
         Ok(())
     }
 }
@@ -302,38 +250,5 @@ fn check_targets(targets: &Targets<'_>) -> Result<(), PaintError> {
             supported: TARGET_FORMATS,
         }),
         None => Ok(()),
-    }
-}
-
-/// The layer's geometry at `time`. Sizes and positions that it leaves open follow from the canvas.
-fn geometry(
-    layer: &Layer,
-    textures: &HashMap<PathBuf, ImageTexture>,
-    canvas_size: DVec2,
-    time: Time,
-) -> LayerGeometry {
-    let box_size = |size: &Option<Animated<[f64; 2]>>| match size {
-        // An overshoot between keyframes may go below nothing.
-        Some(size) => DVec2::from(size.at(time)).max(DVec2::ZERO),
-        None => canvas_size,
-    };
-    let content_size = match &layer.content {
-        Content::Solid(solid) => box_size(&solid.size),
-        Content::LinearGradient(gradient) => box_size(&gradient.size),
-        Content::Image(image) => {
-            let size = textures[&image.path].size;
-            DVec2::new(f64::from(size.width), f64::from(size.height))
-        }
-    };
-    let position = match &layer.position {
-        Some(position) => position.at(time).into(),
-        None => canvas_size / 2.0,
-    };
-    LayerGeometry {
-        content_size,
-        position,
-        anchor: layer.anchor.at(time).into(),
-        scale: layer.scale.at(time).into(),
-        rotation_degrees: layer.rotation.at(time),
     }
 }

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::spring::Spring;
+
 /// How a value moves from a keyframe to the one after it.
 ///
 /// The named curves are those of CSS Easing Functions Level 1.
@@ -26,13 +28,16 @@ pub enum Easing {
     /// (x2, y2), given as `[x1, y1, x2, y2]`. x is time: x1 and x2 lie from 0 to 1, so that a time
     /// has one value. y is progress and may leave that range, which makes the value overshoot.
     CubicBezier([f64; 4]),
+    /// Swings or creeps as a spring does, in real seconds.
+    Spring(Spring),
 }
 
 impl Easing {
     /// How far the value has come when `elapsed`, 0 to 1, of the time between the keyframes has
-    /// passed. 0 is the first keyframe's value, 1 the second's.
+    /// passed. 0 is the first keyframe's value, 1 the second's. `seconds` is that time; only springs
+    /// depend on it.
     #[must_use]
-    pub fn progress(self, elapsed: f64) -> f64 {
+    pub fn progress(self, elapsed: f64, seconds: f64) -> f64 {
         let elapsed = elapsed.clamp(0.0, 1.0);
         let control = match self {
             Self::Hold => return if elapsed < 1.0 { 0.0 } else { 1.0 },
@@ -42,6 +47,7 @@ impl Easing {
             Self::EaseOut => [0.0, 0.0, 0.58, 1.0],
             Self::EaseInOut => [0.42, 0.0, 0.58, 1.0],
             Self::CubicBezier(control) => control,
+            Self::Spring(spring) => return spring.progress(elapsed, seconds),
         };
         let [x1, y1, x2, y2] = control;
         if elapsed == 0.0 || elapsed == 1.0 {
@@ -101,9 +107,9 @@ mod tests {
 
     #[test]
     fn hold_jumps_at_the_end() {
-        assert_eq!(Easing::Hold.progress(0.0), 0.0);
-        assert_eq!(Easing::Hold.progress(0.999_999), 0.0);
-        assert_eq!(Easing::Hold.progress(1.0), 1.0);
+        assert_eq!(Easing::Hold.progress(0.0, 1.0), 0.0);
+        assert_eq!(Easing::Hold.progress(0.999_999, 1.0), 0.0);
+        assert_eq!(Easing::Hold.progress(1.0, 1.0), 1.0);
     }
 
     /// With x1 = 1/3 and x2 = 2/3 time is the parameter, so y has the closed form of a cubic.
@@ -112,7 +118,7 @@ mod tests {
         let easing = Easing::CubicBezier([1.0 / 3.0, 0.0, 2.0 / 3.0, 0.0]);
         for step in 0..=100 {
             let t = f64::from(step) / 100.0;
-            assert!((easing.progress(t) - t * t * t).abs() < 1e-12, "{t}");
+            assert!((easing.progress(t, 1.0) - t * t * t).abs() < 1e-12, "{t}");
         }
     }
 
@@ -123,7 +129,7 @@ mod tests {
         for step in 0..=1000 {
             let x = f64::from(step) / 1000.0;
             let expected = 1.0 - (1.0 - x.cbrt()).powi(3);
-            assert!((easing.progress(x) - expected).abs() < 1e-9, "{x}");
+            assert!((easing.progress(x, 1.0) - expected).abs() < 1e-9, "{x}");
         }
     }
 
@@ -136,7 +142,7 @@ mod tests {
             let x = f64::from(step) / 1000.0;
             let t = 0.5 + ((x - 0.5) / 4.0).cbrt();
             let expected = 3.0 * (1.0 - t) * t * t + t * t * t;
-            assert!((easing.progress(x) - expected).abs() < 1e-4, "{x}");
+            assert!((easing.progress(x, 1.0) - expected).abs() < 1e-4, "{x}");
         }
     }
 
@@ -155,12 +161,12 @@ mod tests {
         ) {
             let easing = Easing::CubicBezier([x1, y1, x2, y2]);
             let (early, late) = if a < b { (a, b) } else { (b, a) };
-            prop_assert!(easing.progress(early) <= easing.progress(late) + 1e-9);
+            prop_assert!(easing.progress(early, 1.0) <= easing.progress(late, 1.0) + 1e-9);
         }
 
         #[test]
         fn a_curve_on_the_diagonal_is_linear(x1 in 0.0..=1.0, x2 in 0.0..=1.0, x in 0.0..=1.0) {
-            let progress = Easing::CubicBezier([x1, x1, x2, x2]).progress(x);
+            let progress = Easing::CubicBezier([x1, x1, x2, x2]).progress(x, 1.0);
             prop_assert!((progress - x).abs() < 1e-12);
         }
     }

@@ -28,27 +28,75 @@
 #![forbid(unsafe_code)]
 
 mod animation;
+mod assets;
 mod color;
 mod compositor;
+mod content;
+mod cube;
+#[cfg(test)]
+mod cube_reference;
+mod custom;
 mod easing;
+mod effects;
+mod evaluate;
 mod exact;
+mod frame_canvas;
+mod gif_file;
+mod graph;
+mod image_error;
+mod image_library;
+mod layer;
 mod mipmap;
+mod node;
 mod picture;
 mod pipelines;
+mod place;
 mod placement;
+mod plan;
+mod rect;
 mod scene;
+mod spring;
+mod surface_pool;
+mod text;
+mod text_textures;
 mod texture;
+mod texture_cache;
+mod time;
+mod timeline;
 mod uniform_buffer;
 mod uniforms;
 mod validate;
+mod walk;
+mod webp_file;
 
 pub use animation::{Animatable, Animated, Keyframe};
-pub use color::{Color, ParseColorError, PremultipliedColor};
+pub use color::{BlendSpace, Color, ParseColorError, PremultipliedColor};
 pub use compositor::{Compositor, CompositorError, PaintError};
-pub use easing::Easing;
-pub use picture::{ImageProblem, LoadImageError, MAX_DECODED_BYTES};
-pub use scene::{
-    Canvas, Content, GradientStop, ImageFile, Layer, LinearGradient, LoadSceneError,
-    MAX_SCENE_BYTES, Scene, SceneError, Solid,
+pub use content::{
+    Clip, ConicGradient, Content, Direction, GradientStop, Group, ImageFile, LinearGradient,
+    RadialGradient, Sequence, Shape, Solid, Stroke, StrokeAlign, Transition, TransitionKind,
 };
-pub use validate::{InvalidValue, MAX_CANVAS_SIDE, MAX_DURATION_SECONDS, MAX_GRADIENT_STOPS};
+pub use cube::{
+    LUT_1D_SIZES, LUT_3D_SIZES, LoadLutError, LutLineProblem, LutProblem, MAX_LUT_FILE_BYTES,
+};
+pub use custom::{
+    LoadShaderError, MAX_OPERATIONS_IN_LOOPS, MAX_SHADER_BYTES, MAX_SHADER_OPERATIONS,
+    MAX_UNIFORMS, MAX_VARIABLE_BYTES, Shader, ShaderProblem, ShaderSource, Uniform,
+};
+pub use easing::Easing;
+pub use evaluate::MAX_LAYERS_IN_FRAME;
+pub use image_error::{ImageProblem, LoadImageError, MAX_ANIMATION_FRAMES, MAX_DECODED_BYTES};
+pub use layer::{
+    BlendMode, Corners, Crop, Fit, FitMode, Grade, Layer, Lut, Mask, MaskChannel, MotionBlur,
+    Shadow, Tilt,
+};
+pub use scene::{Canvas, LoadSceneError, MAX_SCENE_BYTES, Scene, SceneError};
+pub use spring::Spring;
+pub use text::{
+    FontFamilies, FontFamily, FontNotice, FontProblem, MAX_FONT_FAMILIES, MAX_TEXT_BYTES, Text,
+    TextAlign, TextBackground, TextOutline, WordHighlight, WordTime,
+};
+pub use validate::{
+    InvalidValue, MAX_BLUR, MAX_CANVAS_SIDE, MAX_DURATION_SECONDS, MAX_GRADIENT_STOPS,
+    MAX_GROUP_DEPTH, MAX_MASK_CHAIN, MAX_MOTION_SAMPLES,
+};

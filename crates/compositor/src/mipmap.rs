@@ -2,14 +2,16 @@
 
 use framefence::Size;
 
+use crate::color::BlendSpace;
 use crate::picture::Picture;
 
 /// One size of a picture.
 #[derive(Debug)]
 pub(crate) struct MipLevel {
     pub(crate) size: Size,
-    /// RGBA, sRGB-encoded and then multiplied by alpha; rows packed tightly.
-    pub(crate) premultiplied_rgba: Vec<u8>,
+    /// RGBA with alpha multiplied in, rows packed tightly: in [`BlendSpace::Srgb`] sRGB-encoded and
+    /// then multiplied, in [`BlendSpace::Linear`] multiplied and then sRGB-encoded.
+    pub(crate) rgba: Vec<u8>,
 }
 
 /// The picture and its halvings down to one pixel, largest first.
@@ -17,10 +19,14 @@ pub(crate) struct MipLevel {
 /// Each texel of a level is the average, in linear light and weighted by alpha, of exactly the area
 /// that it covers of the level before: with an odd size it takes parts of pixels, so no level is
 /// shifted against another. Averages are carried on unrounded from level to level.
-pub(crate) fn mip_chain(picture: &Picture) -> Vec<MipLevel> {
+pub(crate) fn mip_chain(picture: &Picture, space: BlendSpace) -> Vec<MipLevel> {
+    let source = StraightRgba::of(picture);
     let mut levels = vec![MipLevel {
         size: picture.size,
-        premultiplied_rgba: premultiply(&picture.straight_rgba),
+        rgba: match space {
+            BlendSpace::Srgb => premultiply(&picture.straight_rgba),
+            BlendSpace::Linear => premultiply_light(&source),
+        },
     }];
     let mut light: Option<Vec<LightPixel>> = None;
     loop {
@@ -30,19 +36,22 @@ pub(crate) fn mip_chain(picture: &Picture) -> Vec<MipLevel> {
         }
         let size = Size::new((previous.width / 2).max(1), (previous.height / 2).max(1));
         let halved = match &light {
-            None => average(previous, size, &StraightRgba::of(picture)),
+            None => average(previous, size, &source),
             Some(pixels) => average(previous, size, &Light(pixels)),
         };
         levels.push(MipLevel {
             size,
-            premultiplied_rgba: halved.iter().flat_map(|&pixel| encode(pixel)).collect(),
+            rgba: halved
+                .iter()
+                .flat_map(|&pixel| encode(pixel, space))
+                .collect(),
         });
         light = Some(halved);
     }
 }
 
 /// Linear light multiplied by alpha, and alpha.
-type LightPixel = [f32; 4];
+pub(crate) type LightPixel = [f32; 4];
 
 /// Pixels that can be read as light.
 trait LightSource {
@@ -161,12 +170,28 @@ fn premultiply(straight_rgba: &[u8]) -> Vec<u8> {
         .collect()
 }
 
-/// Encodes light as sRGB and multiplies by alpha afterwards, as blending expects it.
-fn encode([red, green, blue, alpha]: LightPixel) -> [u8; 4] {
+/// The same for light: each pixel is decoded, multiplied, and encoded again.
+fn premultiply_light(source: &StraightRgba<'_>) -> Vec<u8> {
+    let pixels = source.rgba.chunks_exact(4).enumerate();
+    pixels
+        .flat_map(|(index, pixel)| match pixel[3] {
+            0 => [0; 4],
+            // Multiplied by 1, the code values are what they were.
+            255 => [pixel[0], pixel[1], pixel[2], 255],
+            _ => encode(source.at(index), BlendSpace::Linear),
+        })
+        .collect()
+}
+
+/// Light as the texels of a blend space.
+pub(crate) fn encode([red, green, blue, alpha]: LightPixel, space: BlendSpace) -> [u8; 4] {
     if alpha <= 0.0 {
         return [0; 4];
     }
-    let channel = |light: f32| quantize(srgb_from_linear(light / alpha) * alpha);
+    let channel = |light: f32| match space {
+        BlendSpace::Srgb => quantize(srgb_from_linear(light / alpha) * alpha),
+        BlendSpace::Linear => quantize(srgb_from_linear(light)),
+    };
     [channel(red), channel(green), channel(blue), quantize(alpha)]
 }
 
@@ -210,7 +235,7 @@ mod tests {
 
     #[test]
     fn levels_halve_down_to_one_pixel() {
-        let sizes: Vec<_> = mip_chain(&picture(7, 2, |_, _| [0; 4]))
+        let sizes: Vec<_> = mip_chain(&picture(7, 2, |_, _| [0; 4]), BlendSpace::Srgb)
             .iter()
             .map(|level| (level.size.width, level.size.height))
             .collect();
@@ -224,9 +249,11 @@ mod tests {
             _ => [0, 0, 0, 255],
         });
         // sRGB encodes half the light of white as 188.
-        for level in &mip_chain(&checker)[1..] {
-            for pixel in level.premultiplied_rgba.chunks_exact(4) {
-                assert_eq!(pixel, [188, 188, 188, 255]);
+        for space in [BlendSpace::Srgb, BlendSpace::Linear] {
+            for level in &mip_chain(&checker, space)[1..] {
+                for pixel in level.rgba.chunks_exact(4) {
+                    assert_eq!(pixel, [188, 188, 188, 255]);
+                }
             }
         }
     }
@@ -237,7 +264,46 @@ mod tests {
             0 => [255, 0, 0, 204],
             _ => [0, 255, 0, 0],
         });
-        assert_eq!(mip_chain(&half)[1].premultiplied_rgba, [102, 0, 0, 102]);
+        assert_eq!(mip_chain(&half, BlendSpace::Srgb)[1].rgba, [102, 0, 0, 102]);
+    }
+
+    /// Against the definition in f64: decoded, multiplied by alpha, encoded.
+    #[test]
+    fn texels_of_linear_light_are_multiplied_before_they_are_encoded() {
+        let all = picture(256, 256, |code, alpha| [code as u8, 0, 255, alpha as u8]);
+        let texels = &mip_chain(&all, BlendSpace::Linear)[0].rgba;
+        for (texel, source) in texels
+            .chunks_exact(4)
+            .zip(all.straight_rgba.chunks_exact(4))
+        {
+            let alpha = f64::from(source[3]) / 255.0;
+            assert_eq!(texel[3], source[3]);
+            for (&given, &code) in texel[..3].iter().zip(source) {
+                let encoded = f64::from(code) / 255.0;
+                let light = match encoded {
+                    ..=0.04045 => encoded / 12.92,
+                    _ => ((encoded + 0.055) / 1.055).powf(2.4),
+                } * alpha;
+                let expected = match light {
+                    ..=0.003_130_8 => light * 12.92,
+                    _ => 1.055 * light.powf(1.0 / 2.4) - 0.055,
+                };
+                let error = (f64::from(given) - expected * 255.0).abs();
+                assert!(error <= 0.501, "{code} at alpha {}", source[3]);
+            }
+        }
+    }
+
+    /// A half-covered white pixel beside nothing is a quarter of white's light.
+    #[test]
+    fn halvings_of_linear_light_average_what_is_multiplied() {
+        let half = picture(2, 1, |x, _| match x {
+            0 => [255, 255, 255, 128],
+            _ => [0; 4],
+        });
+        // sRGB encodes 64 / 255 of the light of white as 137.3.
+        let level = &mip_chain(&half, BlendSpace::Linear)[1];
+        assert_eq!(level.rgba, [137, 137, 137, 64]);
     }
 
     /// Every source sample counts the same, whatever the sizes.

@@ -1,16 +1,16 @@
 //! Pictures from files.
 
 use std::fs;
-use std::io::{self, Cursor};
-use std::path::{Path, PathBuf};
+use std::io::Cursor;
+use std::path::Path;
 
 use framefence::Size;
-use image::{DynamicImage, ImageDecoder, ImageError, ImageFormat, ImageReader, Limits};
+use image::{DynamicImage, ImageDecoder, ImageFormat, ImageReader, Limits};
 
-/// The most memory that one decoded picture may take: 134 million pixels of RGBA.
-///
-/// A file of a few kilobytes can claim to hold any size; this is checked before memory is taken.
-pub const MAX_DECODED_BYTES: u64 = 512 << 20;
+use crate::gif_file;
+use crate::image_error::{ImageProblem, MAX_DECODED_BYTES};
+use crate::timeline::Timeline;
+use crate::webp_file::WebpFile;
 
 /// A decoded picture, upright.
 #[derive(Debug)]
@@ -20,66 +20,26 @@ pub(crate) struct Picture {
     pub(crate) straight_rgba: Vec<u8>,
 }
 
-/// An image file that cannot be used.
-#[derive(Debug, thiserror::Error)]
-#[error("cannot use the image {}", path.display())]
-pub struct LoadImageError {
-    /// The file.
-    pub path: PathBuf,
-    /// What is wrong with it.
-    #[source]
-    pub problem: ImageProblem,
+/// Pictures of one size that are shown one after another; at least two.
+#[derive(Debug)]
+pub(crate) struct AnimatedPicture {
+    pub(crate) frames: Vec<Picture>,
+    pub(crate) timeline: Timeline,
 }
 
-/// What is wrong with an image file.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum ImageProblem {
-    /// It is not there or cannot be read.
-    #[error("it cannot be read")]
-    Read(#[source] io::Error),
-    /// It is a directory, a pipe or a device.
-    #[error("it is not a file")]
-    NotAFile,
-    /// It has no bytes.
-    #[error("it is empty")]
-    Empty,
-    /// It is of another format than those that are supported.
-    #[error("it is neither PNG nor JPEG")]
-    UnsupportedFormat,
-    /// It is damaged or cut off.
-    #[error("it cannot be decoded")]
-    Decode(#[source] ImageError),
-    /// It is a JPEG file whose end is missing.
-    #[error("its end is missing")]
-    CutOff,
-    /// The file is larger than any picture that would be allowed.
-    #[error("its file has {file_bytes} bytes; at most {MAX_DECODED_BYTES} are allowed")]
-    FileTooLarge {
-        /// The size of the file.
-        file_bytes: u64,
-    },
-    /// Its pixels would take more memory than is allowed.
-    #[error(
-        "its {size} pixels take {needed_bytes} bytes when decoded; at most {MAX_DECODED_BYTES} are allowed"
-    )]
-    TooLarge {
-        /// The size that the file states.
-        size: Size,
-        /// The memory that its pixels take.
-        needed_bytes: u64,
-    },
-    /// The GPU has no memory left for it.
-    #[error("the GPU has no memory left for its {size} pixels")]
-    OutOfGpuMemory {
-        /// The picture's size.
-        size: Size,
-    },
+/// What an image file holds.
+#[derive(Debug)]
+pub(crate) enum DecodedImage {
+    Still(Picture),
+    Animated(AnimatedPicture),
 }
 
-impl Picture {
-    /// Decodes a PNG or JPEG file, by its content rather than its name, and turns it upright as its
-    /// EXIF orientation says. Colour profiles are not applied: the samples are taken as sRGB.
+impl DecodedImage {
+    /// Decodes a PNG, JPEG, WebP or GIF file, by its content rather than its name.
+    ///
+    /// Still pictures are turned upright as their EXIF orientation says. Colour profiles are not
+    /// applied: the samples are taken as sRGB. Of an animated PNG file the still picture is taken
+    /// that every PNG reader shows.
     pub(crate) fn load(path: &Path) -> Result<Self, ImageProblem> {
         let metadata = path.metadata().map_err(ImageProblem::Read)?;
         if !metadata.is_file() {
@@ -97,11 +57,66 @@ impl Picture {
     }
 }
 
-fn decode(bytes: &[u8]) -> Result<Picture, ImageProblem> {
-    let format = image::guess_format(bytes).map_err(|_| ImageProblem::UnsupportedFormat)?;
-    if !matches!(format, ImageFormat::Png | ImageFormat::Jpeg) {
-        return Err(ImageProblem::UnsupportedFormat);
+impl AnimatedPicture {
+    pub(crate) fn size(&self) -> Size {
+        self.frames[0].size
     }
+
+    /// An animation, or the still picture that a single frame is.
+    pub(crate) fn into_decoded(mut self) -> DecodedImage {
+        match self.frames.len() {
+            1 => DecodedImage::Still(self.frames.remove(0)),
+            _ => DecodedImage::Animated(self),
+        }
+    }
+}
+
+/// Refuses an animation that has no frames, or such that would take too much memory.
+///
+/// Each frame is kept as a whole canvas; one that is larger than the canvas takes its own size while
+/// it is decoded.
+pub(crate) fn check_frames(canvas: Size, frame_sizes: &[Size]) -> Result<(), ImageProblem> {
+    let frames = frame_sizes.len();
+    if frames == 0 || canvas.width == 0 || canvas.height == 0 {
+        return Err(ImageProblem::NoPicture);
+    }
+    let rgba_bytes = |size: &Size| u64::from(size.width) * u64::from(size.height) * 4;
+    let largest = frame_sizes
+        .iter()
+        .copied()
+        .chain([canvas])
+        .max_by_key(rgba_bytes);
+    let size = largest.unwrap_or(canvas);
+    let needed_bytes = frame_sizes
+        .iter()
+        .map(|frame| rgba_bytes(frame).max(rgba_bytes(&canvas)))
+        .fold(0, u64::saturating_add);
+    match frames {
+        _ if needed_bytes <= MAX_DECODED_BYTES => Ok(()),
+        1 => Err(ImageProblem::TooLarge { size, needed_bytes }),
+        _ => Err(ImageProblem::AnimationTooLarge {
+            frames,
+            size,
+            needed_bytes,
+        }),
+    }
+}
+
+fn decode(bytes: &[u8]) -> Result<DecodedImage, ImageProblem> {
+    let format = image::guess_format(bytes).map_err(|_| ImageProblem::UnsupportedFormat)?;
+    match format {
+        ImageFormat::Gif => gif_file::decode(bytes),
+        ImageFormat::WebP => match WebpFile::parse(bytes)? {
+            WebpFile::Animated(animation) => animation.decode(),
+            WebpFile::Still => decode_still(bytes, format),
+        },
+        ImageFormat::Jpeg if !has_end_of_image(bytes) => Err(ImageProblem::CutOff),
+        ImageFormat::Png | ImageFormat::Jpeg => decode_still(bytes, format),
+        _ => Err(ImageProblem::UnsupportedFormat),
+    }
+}
+
+fn decode_still(bytes: &[u8], format: ImageFormat) -> Result<DecodedImage, ImageProblem> {
     let mut reader = ImageReader::with_format(Cursor::new(bytes), format);
     let mut limits = Limits::no_limits();
     limits.max_alloc = Some(MAX_DECODED_BYTES);
@@ -119,17 +134,14 @@ fn decode(bytes: &[u8]) -> Result<Picture, ImageProblem> {
             needed_bytes,
         });
     }
-    if format == ImageFormat::Jpeg && !has_end_of_image(bytes) {
-        return Err(ImageProblem::CutOff);
-    }
     let orientation = decoder.orientation().map_err(ImageProblem::Decode)?;
     let mut image = DynamicImage::from_decoder(decoder).map_err(ImageProblem::Decode)?;
     image.apply_orientation(orientation);
     let image = image.into_rgba8();
-    Ok(Picture {
+    Ok(DecodedImage::Still(Picture {
         size: Size::new(image.width(), image.height()),
         straight_rgba: image.into_raw(),
-    })
+    }))
 }
 
 /// Whether a JPEG file goes on to its end-of-image marker (ITU-T T.81, B.1.1). The decoder paints
@@ -163,10 +175,7 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("picture");
         fs::write(&path, bytes).unwrap();
-        match Picture::load(&path) {
-            Ok(picture) => panic!("a picture of {} came out", picture.size),
-            Err(problem) => message(problem),
-        }
+        message(DecodedImage::load(&path).expect_err("no picture should come out"))
     }
 
     fn message(problem: ImageProblem) -> String {
@@ -189,15 +198,15 @@ mod tests {
     #[test]
     fn a_file_without_a_picture_is_refused() {
         assert_eq!(problem(b""), "it is empty");
-        assert_eq!(problem(b"GIF89a"), "it is neither PNG nor JPEG");
-        assert_eq!(problem(b"\x89PN"), "it is neither PNG nor JPEG");
-        assert_eq!(problem(&[0; 4096]), "it is neither PNG nor JPEG");
+        for bytes in [&b"BM"[..], b"\x89PN", &[0; 4096]] {
+            assert_eq!(problem(bytes), "it is not a PNG, JPEG, WebP or GIF file");
+        }
         let folder = tempfile::tempdir().unwrap();
         assert_eq!(
-            message(Picture::load(folder.path()).unwrap_err()),
+            message(DecodedImage::load(folder.path()).unwrap_err()),
             "it is not a file"
         );
-        let missing = message(Picture::load(&folder.path().join("none.png")).unwrap_err());
+        let missing = message(DecodedImage::load(&folder.path().join("none.png")).unwrap_err());
         assert!(
             missing.starts_with("it cannot be read: No such file"),
             "{missing}"
@@ -206,7 +215,7 @@ mod tests {
 
     #[test]
     fn a_picture_that_is_cut_off_is_refused() {
-        for format in [ImageFormat::Png, ImageFormat::Jpeg] {
+        for format in [ImageFormat::Png, ImageFormat::Jpeg, ImageFormat::WebP] {
             let bytes = encoded(&noise(64, 64), format);
             for length in [20, bytes.len() / 2, bytes.len() - 8] {
                 let problem = problem(&bytes[..length]);
@@ -305,7 +314,9 @@ mod tests {
                 jpeg_with_orientation(&stored(orientation), orientation),
             )
             .unwrap();
-            let picture = Picture::load(&path).unwrap();
+            let DecodedImage::Still(picture) = DecodedImage::load(&path).unwrap() else {
+                panic!("a JPEG file has one picture");
+            };
             assert_eq!(picture.size, Size::new(width, height), "{orientation}");
             for (pixel, expected) in picture.straight_rgba.chunks_exact(4).zip(upright.pixels()) {
                 for (channel, expected) in pixel.iter().zip(expected.0) {

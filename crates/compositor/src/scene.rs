@@ -1,5 +1,6 @@
 //! What is to be drawn, as data.
 
+use std::convert::Infallible;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -8,9 +9,11 @@ use framefence::{FrameRate, Time};
 use serde::{Deserialize, Serialize};
 
 use crate::animation::Animated;
-use crate::color::Color;
+use crate::color::{BlendSpace, Color};
 use crate::exact;
+use crate::layer::Layer;
 use crate::validate::{self, InvalidValue};
+use crate::walk;
 
 /// The most bytes that a scene file may have: far more than scenes need, and little enough to read.
 pub const MAX_SCENE_BYTES: u64 = 64 << 20;
@@ -32,6 +35,9 @@ pub struct Scene {
     /// How long the scene lasts, in seconds; more than 0.
     #[serde(with = "exact::seconds")]
     pub duration: Time,
+    /// The values in which colours are mixed.
+    #[serde(default)]
+    pub blend_space: BlendSpace,
     /// The layers from the lowest to the topmost.
     #[serde(default)]
     pub layers: Vec<Layer>,
@@ -52,117 +58,6 @@ pub struct Canvas {
     pub background: Animated<Color>,
 }
 
-/// A picture on the canvas, for part of the scene's time.
-///
-/// A layer is a box of the size of its content. The point `anchor` of the box lies at `position` on
-/// the canvas; the box is scaled and then rotated about that point.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Layer {
-    /// A name for people; the compositor makes no use of it.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub name: String,
-    /// What is seen.
-    pub content: Content,
-    /// The first time at which the layer is seen, in seconds from the start of the scene; 0 unless
-    /// given.
-    #[serde(with = "exact::seconds", default)]
-    pub in_point: Time,
-    /// The first time at which the layer is no longer seen, later than `in_point`; without it the
-    /// layer is seen to the end.
-    #[serde(
-        with = "exact::seconds::option",
-        default,
-        skip_serializing_if = "Option::is_none"
-    )]
-    pub out_point: Option<Time>,
-    /// Where the anchor lies, in pixels of the canvas from its top left corner, x to the right and
-    /// y downwards; the middle of the canvas unless given.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub position: Option<Animated<[f64; 2]>>,
-    /// The point of the layer that lies at `position`, in parts of its width and height: `[0, 0]`
-    /// is the top left corner, `[1, 1]` the bottom right one; the middle unless given.
-    #[serde(default = "defaults::middle")]
-    pub anchor: Animated<[f64; 2]>,
-    /// Canvas pixels for a pixel of the layer, along the layer's own axes; negative mirrors. 1
-    /// unless given.
-    #[serde(default = "defaults::natural_scale")]
-    pub scale: Animated<[f64; 2]>,
-    /// Degrees clockwise, not limited to one turn; 0 unless given.
-    #[serde(default = "defaults::upright")]
-    pub rotation: Animated<f64>,
-    /// 0 is invisible, 1 as opaque as the content; 1 unless given. Between keyframes that
-    /// overshoot it stays within these bounds.
-    #[serde(default = "defaults::opaque")]
-    pub opacity: Animated<f64>,
-}
-
-/// What is seen in a layer.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-#[non_exhaustive]
-pub enum Content {
-    /// One colour.
-    Solid(Solid),
-    /// Colours that change along a line.
-    LinearGradient(LinearGradient),
-    /// A picture from a file. The layer has the picture's size, in its upright orientation.
-    Image(ImageFile),
-}
-
-/// A box of one colour.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Solid {
-    /// Width and height in pixels; those of the canvas unless given.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub size: Option<Animated<[f64; 2]>>,
-    /// The colour.
-    pub color: Animated<Color>,
-}
-
-/// A box of colours that change along the line from `start` to `end` and are constant across it,
-/// that is, along its perpendiculars in the layer's own pixels. Before the first stop and after the
-/// last one the colour goes on.
-///
-/// Colours are mixed as sRGB-encoded values with alpha multiplied in, without dithering.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct LinearGradient {
-    /// Width and height in pixels; those of the canvas unless given.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub size: Option<Animated<[f64; 2]>>,
-    /// Where offset 0 lies, in parts of the box's width and height; the middle of the top edge
-    /// unless given.
-    #[serde(default = "defaults::top")]
-    pub start: Animated<[f64; 2]>,
-    /// Where offset 1 lies, in the same measure; the middle of the bottom edge unless given. Where
-    /// it coincides with `start`, the whole box has the last stop's colour.
-    #[serde(default = "defaults::bottom")]
-    pub end: Animated<[f64; 2]>,
-    /// The colours along the line, 2 to [`MAX_GRADIENT_STOPS`](crate::MAX_GRADIENT_STOPS). An
-    /// offset below an earlier one counts as equal to it; at equal offsets the colour jumps.
-    pub stops: Vec<GradientStop>,
-}
-
-/// A colour on a gradient's line.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct GradientStop {
-    /// The place on the line: 0 is its start, 1 its end.
-    pub offset: Animated<f64>,
-    /// The colour there.
-    pub color: Animated<Color>,
-}
-
-/// A picture from a file.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct ImageFile {
-    /// A PNG or JPEG file; a relative path starts at the folder of the scene file.
-    pub path: PathBuf,
-}
-
 impl Scene {
     /// The version of the format that this crate reads and writes.
     pub const VERSION: u32 = 1;
@@ -179,6 +74,7 @@ impl Scene {
             },
             frame_rate,
             duration,
+            blend_space: BlendSpace::default(),
             layers: Vec::new(),
         }
     }
@@ -250,47 +146,23 @@ impl Scene {
         validate::scene(self)
     }
 
+    /// The files that the scene is made of, as it names them; some perhaps more than once.
+    #[must_use]
+    pub fn files(&self) -> Vec<&Path> {
+        let mut files = Vec::new();
+        let visited: Result<(), Infallible> = walk::layers(self, &mut |visit, _| {
+            files.extend(visit.layer.files());
+            Ok(())
+        });
+        match visited {
+            Ok(()) => files,
+        }
+    }
+
     /// The number of frames in the scene.
     #[must_use]
     pub fn frame_count(&self) -> u64 {
         self.frame_rate.frames_in(self.duration)
-    }
-}
-
-impl Layer {
-    /// A layer with `content` that is seen all the time, as it is, in the middle of the canvas.
-    #[must_use]
-    pub fn new(content: Content) -> Self {
-        Self {
-            name: String::new(),
-            content,
-            in_point: Time::ZERO,
-            out_point: None,
-            position: None,
-            anchor: defaults::middle(),
-            scale: defaults::natural_scale(),
-            rotation: defaults::upright(),
-            opacity: defaults::opaque(),
-        }
-    }
-
-    /// Whether the layer is seen at `time`.
-    #[must_use]
-    pub fn is_active(&self, time: Time) -> bool {
-        time >= self.in_point && self.out_point.is_none_or(|out_point| time < out_point)
-    }
-}
-
-impl LinearGradient {
-    /// A gradient from top to bottom that fills the canvas.
-    #[must_use]
-    pub fn new(stops: Vec<GradientStop>) -> Self {
-        Self {
-            size: None,
-            start: defaults::top(),
-            end: defaults::bottom(),
-            stops,
-        }
     }
 }
 
@@ -299,30 +171,6 @@ mod defaults {
 
     pub(super) fn background() -> Animated<Color> {
         Color::BLACK.into()
-    }
-
-    pub(super) fn middle() -> Animated<[f64; 2]> {
-        [0.5, 0.5].into()
-    }
-
-    pub(super) fn natural_scale() -> Animated<[f64; 2]> {
-        [1.0, 1.0].into()
-    }
-
-    pub(super) fn upright() -> Animated<f64> {
-        0.0.into()
-    }
-
-    pub(super) fn opaque() -> Animated<f64> {
-        1.0.into()
-    }
-
-    pub(super) fn top() -> Animated<[f64; 2]> {
-        [0.5, 0.0].into()
-    }
-
-    pub(super) fn bottom() -> Animated<[f64; 2]> {
-        [0.5, 1.0].into()
     }
 }
 
@@ -350,6 +198,12 @@ pub enum SceneError {
         /// The version it names.
         version: u32,
     },
+    /// Groups lie too deep in each other to be read.
+    #[error(
+        "the scene is nested too deep; a layer may lie in at most {} groups and sequences",
+        validate::MAX_GROUP_DEPTH
+    )]
+    TooDeep,
     /// A value cannot be drawn.
     #[error(transparent)]
     Invalid(#[from] InvalidValue),
@@ -359,6 +213,9 @@ impl SceneError {
     fn from_located(error: serde_path_to_error::Error<serde_json::Error>) -> Self {
         let path = error.path().to_string();
         let source = error.into_inner();
+        if source.to_string().starts_with("recursion limit exceeded") {
+            return Self::TooDeep;
+        }
         // To serde_json these are errors of syntax; to the author they are one value's.
         let is_value = path != "."
             && ["number out of range", "trailing characters"]

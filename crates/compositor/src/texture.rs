@@ -1,14 +1,16 @@
 //! Pictures on the GPU.
 
-use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use framefence::{Gpu, Size};
 
+use crate::color::BlendSpace;
+use crate::image_error::ImageProblem;
 use crate::mipmap::{self, MipLevel};
-use crate::picture::{ImageProblem, LoadImageError, Picture};
+use crate::picture::Picture;
 
 /// What all pictures share: how they are bound and sampled.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct TextureBindings {
     layout: wgpu::BindGroupLayout,
     sampler: wgpu::Sampler,
@@ -21,32 +23,24 @@ pub(crate) struct ImageTexture {
     pub(crate) size: Size,
     /// The texture's size, smaller if the picture had to be halved to fit the device.
     pub(crate) texture_size: Size,
+    /// What the texels of all its levels take.
+    pub(crate) gpu_bytes: u64,
+    /// Whether every pixel is.
+    pub(crate) is_opaque: bool,
     pub(crate) bind_group: wgpu::BindGroup,
+    /// A number that no other texture has.
+    pub(crate) id: u64,
+}
+
+/// A number that no texture has had before.
+pub(crate) fn next_texture_id() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    NEXT.fetch_add(1, Ordering::Relaxed)
 }
 
 impl TextureBindings {
-    pub(crate) fn new(device: &wgpu::Device) -> Self {
-        let layout = device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
-            label: Some("picture"),
-            entries: &[
-                wgpu::BindGroupLayoutEntry {
-                    binding: 0,
-                    visibility: wgpu::ShaderStages::FRAGMENT,
-                    ty: wgpu::BindingType::Texture {
-                        sample_type: wgpu::TextureSampleType::Float { filterable: true },
-                        view_dimension: wgpu::TextureViewDimension::D2,
-                        multisampled: false,
-                    },
-                    count: None,
-                },
-                wgpu::BindGroupLayoutEntry {
-                    binding: 1,
-                    visibility: wgpu::ShaderStages::FRAGMENT,
-                    ty: wgpu::BindingType::Sampler(wgpu::SamplerBindingType::Filtering),
-                    count: None,
-                },
-            ],
-        });
+    /// `layout` is that of a texture and its sampler.
+    pub(crate) fn new(device: &wgpu::Device, layout: wgpu::BindGroupLayout) -> Self {
         let sampler = device.create_sampler(&wgpu::SamplerDescriptor {
             label: Some("picture"),
             mag_filter: wgpu::FilterMode::Linear,
@@ -57,25 +51,28 @@ impl TextureBindings {
         Self { layout, sampler }
     }
 
-    pub(crate) fn layout(&self) -> &wgpu::BindGroupLayout {
-        &self.layout
-    }
-
-    /// Decodes the file and uploads it with all its mip levels.
-    pub(crate) fn load(&self, gpu: &Gpu, path: &Path) -> Result<ImageTexture, LoadImageError> {
-        let load = || {
-            let picture = Picture::load(path)?;
-            let size = picture.size;
-            let texture = upload(gpu, &mipmap::mip_chain(&picture))?;
-            Ok(ImageTexture {
-                size,
-                texture_size: Size::new(texture.width(), texture.height()),
-                bind_group: self.bind(gpu.device(), &texture),
-            })
-        };
-        load().map_err(|problem| LoadImageError {
-            path: path.to_owned(),
-            problem,
+    /// Makes a texture of the picture and all its mip levels.
+    ///
+    /// Shaders sample colours with alpha multiplied in, in the values of `blend_space`.
+    pub(crate) fn upload(
+        &self,
+        gpu: &Gpu,
+        picture: &Picture,
+        blend_space: BlendSpace,
+    ) -> Result<ImageTexture, ImageProblem> {
+        let levels = mipmap::mip_chain(picture, blend_space);
+        let levels = fitting_levels(gpu.device(), &levels);
+        let texture = write_texture(gpu, levels, texture_format(blend_space))?;
+        Ok(ImageTexture {
+            size: picture.size,
+            texture_size: levels[0].size,
+            gpu_bytes: levels.iter().map(|level| level.rgba.len() as u64).sum(),
+            is_opaque: picture
+                .straight_rgba
+                .chunks_exact(4)
+                .all(|pixel| pixel[3] == u8::MAX),
+            bind_group: self.bind(gpu.device(), &texture),
+            id: next_texture_id(),
         })
     }
 
@@ -98,10 +95,18 @@ impl TextureBindings {
     }
 }
 
-/// Makes a texture of the levels that the device can hold: a picture that is too large starts at
-/// the first halving that fits. Coordinates are relative, so nothing else notices.
-fn upload(gpu: &Gpu, levels: &[MipLevel]) -> Result<wgpu::Texture, ImageProblem> {
-    let (device, queue) = (gpu.device(), gpu.queue());
+/// The texels of linear light are stored sRGB-encoded and decoded as they are sampled: 8 bits of
+/// light itself would be too coarse in the shadows.
+pub(crate) fn texture_format(blend_space: BlendSpace) -> wgpu::TextureFormat {
+    match blend_space {
+        BlendSpace::Srgb => wgpu::TextureFormat::Rgba8Unorm,
+        BlendSpace::Linear => wgpu::TextureFormat::Rgba8UnormSrgb,
+    }
+}
+
+/// The levels that the device can hold: a picture that is too large starts at the first halving
+/// that fits. Coordinates are relative, so nothing else notices.
+fn fitting_levels<'a>(device: &wgpu::Device, levels: &'a [MipLevel]) -> &'a [MipLevel] {
     let max_side = device.limits().max_texture_dimension_2d;
     let too_large = levels
         .iter()
@@ -115,7 +120,15 @@ fn upload(gpu: &Gpu, levels: &[MipLevel]) -> Result<wgpu::Texture, ImageProblem>
             "picture exceeds the device's texture size and is halved"
         );
     }
-    let levels = &levels[too_large..];
+    &levels[too_large..]
+}
+
+fn write_texture(
+    gpu: &Gpu,
+    levels: &[MipLevel],
+    format: wgpu::TextureFormat,
+) -> Result<wgpu::Texture, ImageProblem> {
+    let (device, queue) = (gpu.device(), gpu.queue());
     let extent = |size: Size| wgpu::Extent3d {
         width: size.width,
         height: size.height,
@@ -128,7 +141,7 @@ fn upload(gpu: &Gpu, levels: &[MipLevel]) -> Result<wgpu::Texture, ImageProblem>
         mip_level_count: levels.len() as u32,
         sample_count: 1,
         dimension: wgpu::TextureDimension::D2,
-        format: wgpu::TextureFormat::Rgba8Unorm,
+        format,
         usage: wgpu::TextureUsages::TEXTURE_BINDING | wgpu::TextureUsages::COPY_DST,
         view_formats: &[],
     });
@@ -140,7 +153,7 @@ fn upload(gpu: &Gpu, levels: &[MipLevel]) -> Result<wgpu::Texture, ImageProblem>
                 origin: wgpu::Origin3d::ZERO,
                 aspect: wgpu::TextureAspect::All,
             },
-            &level.premultiplied_rgba,
+            &level.rgba,
             wgpu::TexelCopyBufferLayout {
                 offset: 0,
                 bytes_per_row: Some(level.size.width * 4),

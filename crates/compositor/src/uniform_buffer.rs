@@ -1,10 +1,6 @@
-//! The uniforms of a frame's layers, in one buffer that is written once a frame.
+//! The uniforms of a frame's draws, in one buffer that is written once a frame.
 
-use bytemuck::Pod;
-
-use crate::uniforms::{GradientUniforms, ImageUniforms, LayerUniforms, SolidUniforms};
-
-/// A slot for each layer: first where it lies, then what it shows.
+/// First where a draw lies, then what it shows.
 #[derive(Debug)]
 pub(crate) struct UniformBuffer {
     bytes: Vec<u8>,
@@ -12,54 +8,54 @@ pub(crate) struct UniformBuffer {
     bind_group: wgpu::BindGroup,
 }
 
+/// Where a draw's uniforms begin: dynamic offsets.
+pub(crate) type UniformOffsets = [u32; 2];
+
+/// The most bytes that each of a draw's two parts may have.
+pub(crate) const MAX_UNIFORM_BYTES: usize = 2048;
 /// The largest value that WebGPU allows for `min_uniform_buffer_offset_alignment`.
 const OFFSET_ALIGNMENT: usize = 256;
-const PAINT_OFFSET: usize = OFFSET_ALIGNMENT;
-const PAINT_BYTES: usize = size_of::<GradientUniforms>();
-const SLOT_BYTES: usize = (PAINT_OFFSET + PAINT_BYTES).next_multiple_of(OFFSET_ALIGNMENT);
-const FIRST_CAPACITY: usize = 16;
-
-const _: () = assert!(
-    size_of::<LayerUniforms>() <= PAINT_OFFSET
-        && size_of::<SolidUniforms>() <= PAINT_BYTES
-        && size_of::<ImageUniforms>() <= PAINT_BYTES
-);
+const FIRST_CAPACITY: usize = 16 * 1024;
 
 impl UniformBuffer {
     pub(crate) fn new(device: &wgpu::Device, layout: &wgpu::BindGroupLayout) -> Self {
         Self::with_capacity(device, layout, FIRST_CAPACITY)
     }
 
-    fn with_capacity(device: &wgpu::Device, layout: &wgpu::BindGroupLayout, slots: usize) -> Self {
+    fn with_capacity(
+        device: &wgpu::Device,
+        layout: &wgpu::BindGroupLayout,
+        capacity_bytes: usize,
+    ) -> Self {
         let buffer = device.create_buffer(&wgpu::BufferDescriptor {
-            label: Some("compositor layers"),
-            size: (slots * SLOT_BYTES) as u64,
+            label: Some("compositor draws"),
+            size: capacity_bytes as u64,
             usage: wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST,
             mapped_at_creation: false,
         });
-        let part = |offset: usize, length: usize| {
+        let part = || {
             wgpu::BindingResource::Buffer(wgpu::BufferBinding {
                 buffer: &buffer,
-                offset: offset as u64,
-                size: wgpu::BufferSize::new(length as u64),
+                offset: 0,
+                size: wgpu::BufferSize::new(MAX_UNIFORM_BYTES as u64),
             })
         };
         let bind_group = device.create_bind_group(&wgpu::BindGroupDescriptor {
-            label: Some("compositor layers"),
+            label: Some("compositor draws"),
             layout,
             entries: &[
                 wgpu::BindGroupEntry {
                     binding: 0,
-                    resource: part(0, size_of::<LayerUniforms>()),
+                    resource: part(),
                 },
                 wgpu::BindGroupEntry {
                     binding: 1,
-                    resource: part(PAINT_OFFSET, PAINT_BYTES),
+                    resource: part(),
                 },
             ],
         });
         Self {
-            bytes: Vec::with_capacity(slots * SLOT_BYTES),
+            bytes: Vec::with_capacity(capacity_bytes),
             buffer,
             bind_group,
         }
@@ -78,7 +74,7 @@ impl UniformBuffer {
             count: None,
         };
         device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
-            label: Some("compositor layers"),
+            label: Some("compositor draws"),
             entries: &[
                 entry(0, wgpu::ShaderStages::VERTEX_FRAGMENT),
                 entry(1, wgpu::ShaderStages::FRAGMENT),
@@ -86,23 +82,25 @@ impl UniformBuffer {
         })
     }
 
-    /// Forgets the layers of the frame before.
+    /// Forgets the draws of the frame before.
     pub(crate) fn clear(&mut self) {
         self.bytes.clear();
     }
 
-    /// Adds a layer; its slot's number is the number of layers before it.
-    pub(crate) fn push(&mut self, layer: &LayerUniforms, paint: &impl Pod) {
-        let start = self.bytes.len();
-        self.bytes.resize(start + SLOT_BYTES, 0);
-        let mut put = |offset: usize, bytes: &[u8]| {
-            self.bytes[start + offset..][..bytes.len()].copy_from_slice(bytes);
-        };
-        put(0, bytemuck::bytes_of(layer));
-        put(PAINT_OFFSET, bytemuck::bytes_of(paint));
+    /// Adds a draw's uniforms.
+    pub(crate) fn push(&mut self, place: &[u8], paint: &[u8]) -> UniformOffsets {
+        [self.put(place), self.put(paint)]
     }
 
-    /// Hands all layers to the queue, in a larger buffer if they outgrew this one.
+    fn put(&mut self, bytes: &[u8]) -> u32 {
+        assert!(bytes.len() <= MAX_UNIFORM_BYTES);
+        let start = self.bytes.len().next_multiple_of(OFFSET_ALIGNMENT);
+        self.bytes.resize(start, 0);
+        self.bytes.extend_from_slice(bytes);
+        start as u32
+    }
+
+    /// Hands all uniforms to the queue, in a larger buffer if they outgrew this one.
     ///
     /// The queue orders the write between the submissions before and after it, so frames that are
     /// still being drawn keep what they read.
@@ -112,26 +110,24 @@ impl UniformBuffer {
         queue: &wgpu::Queue,
         layout: &wgpu::BindGroupLayout,
     ) {
-        if self.bytes.len() as u64 > self.buffer.size() {
-            let slots = (self.bytes.len() / SLOT_BYTES).next_power_of_two();
+        if self.bytes.is_empty() {
+            return;
+        }
+        // So that the last binding, too, lies within the buffer whole.
+        let needed = self.bytes.len() + MAX_UNIFORM_BYTES + OFFSET_ALIGNMENT;
+        if needed as u64 > self.buffer.size() {
             let bytes = std::mem::take(&mut self.bytes);
             *self = Self {
                 bytes,
-                ..Self::with_capacity(device, layout, slots)
+                ..Self::with_capacity(device, layout, needed.next_power_of_two())
             };
         }
-        if !self.bytes.is_empty() {
-            queue.write_buffer(&self.buffer, 0, &self.bytes);
-        }
+        let aligned = self.bytes.len().next_multiple_of(OFFSET_ALIGNMENT);
+        self.bytes.resize(aligned, 0);
+        queue.write_buffer(&self.buffer, 0, &self.bytes);
     }
 
     pub(crate) fn bind_group(&self) -> &wgpu::BindGroup {
         &self.bind_group
-    }
-
-    /// The dynamic offsets that select a slot.
-    pub(crate) fn offsets(slot: usize) -> [u32; 2] {
-        let offset = (slot * SLOT_BYTES) as u32;
-        [offset, offset]
     }
 }

@@ -1,13 +1,21 @@
 //! What a scene may contain beyond what its types say.
 
-use std::fmt::Display;
+use std::path::Path;
 
 use framefence::Time;
 
-use crate::animation::{Animated, Keyframe};
+use crate::animation::Animated;
 use crate::color::Color;
+use crate::content::{Content, GradientStop, Sequence, Shape, TransitionKind};
+use crate::custom::{MAX_UNIFORMS, Shader, Uniform};
 use crate::easing::Easing;
-use crate::scene::{Canvas, Content, Layer, LinearGradient, Scene};
+use crate::effects::{MAX_TEMPERATURE_KELVIN, MIN_TEMPERATURE_KELVIN};
+use crate::layer::Layer;
+use crate::place::Place;
+use crate::scene::{Canvas, Scene};
+use crate::text;
+use crate::time::since;
+use crate::walk::{self, Visit};
 
 /// The most pixels that a canvas may be wide or high.
 pub const MAX_CANVAS_SIDE: u32 = 65_536;
@@ -17,6 +25,18 @@ pub const MAX_DURATION_SECONDS: i64 = 1_000_000;
 
 /// The most stops that a gradient may have.
 pub const MAX_GRADIENT_STOPS: usize = 16;
+
+/// The most groups and sequences that a layer may lie in.
+pub const MAX_GROUP_DEPTH: usize = 16;
+
+/// The most layers that may mask each other in turn.
+pub const MAX_MASK_CHAIN: usize = 16;
+
+/// The most moments of which a motion blur may be the average.
+pub const MAX_MOTION_SAMPLES: u32 = 64;
+
+/// The largest standard deviation of a blur, in pixels.
+pub const MAX_BLUR: f64 = 500.0;
 
 /// A value in a scene that cannot be drawn.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -44,11 +64,20 @@ pub(crate) fn scene(scene: &Scene) -> Result<(), InvalidValue> {
         &scene.duration,
         &format_args!("more than 0 and at most {MAX_DURATION_SECONDS} s"),
     )?;
-    let layers = root.field("layers");
-    for (index, entry) in scene.layers.iter().enumerate() {
-        layer(entry, &layers.index(index))?;
-    }
-    Ok(())
+    walk::layers(scene, &mut |visit, place| {
+        let Visit {
+            layer: entry,
+            siblings,
+            depth,
+        } = visit;
+        place.require(
+            depth <= MAX_GROUP_DEPTH,
+            &format_args!("in {depth} groups"),
+            &format_args!("in at most {MAX_GROUP_DEPTH} groups and sequences"),
+        )?;
+        layer(entry, place)?;
+        mask(entry, siblings, place)
+    })
 }
 
 fn canvas(canvas: &Canvas, place: &Place) -> Result<(), InvalidValue> {
@@ -80,7 +109,96 @@ fn layer(layer: &Layer, place: &Place) -> Result<(), InvalidValue> {
     pairs(&layer.anchor, FRACTION, &place.field("anchor"))?;
     pairs(&layer.scale, SCALE, &place.field("scale"))?;
     numbers(&layer.rotation, DEGREES, &place.field("rotation"))?;
+    if let Some(tilt) = &layer.tilt {
+        let place = place.field("tilt");
+        numbers(&tilt.x, DEGREES, &place.field("x"))?;
+        numbers(&tilt.y, DEGREES, &place.field("y"))?;
+        numbers(&tilt.distance, DISTANCE, &place.field("distance"))?;
+    }
+    if let Some(crop) = &layer.crop {
+        let place = place.field("crop");
+        numbers(&crop.left, UNIT, &place.field("left"))?;
+        numbers(&crop.top, UNIT, &place.field("top"))?;
+        numbers(&crop.right, UNIT, &place.field("right"))?;
+        numbers(&crop.bottom, UNIT, &place.field("bottom"))?;
+    }
+    if let Some(fit) = &layer.fit {
+        size(fit.size.as_ref(), &place.field("fit"))?;
+    }
+    numbers(&layer.corner_radius, LENGTH, &place.field("corner_radius"))?;
+    effects(layer, place)?;
     numbers(&layer.opacity, UNIT, &place.field("opacity"))
+}
+
+fn effects(layer: &Layer, place: &Place) -> Result<(), InvalidValue> {
+    if let Some(grade) = &layer.grade {
+        let place = place.field("grade");
+        numbers(&grade.exposure, STOPS, &place.field("exposure"))?;
+        numbers(&grade.contrast, FACTOR, &place.field("contrast"))?;
+        numbers(&grade.saturation, FACTOR, &place.field("saturation"))?;
+        numbers(&grade.temperature, TEMPERATURE, &place.field("temperature"))?;
+        if let Some(lut) = &grade.lut {
+            let place = place.field("lut");
+            file(&lut.path, "a .cube file", &place.field("path"))?;
+            numbers(&lut.strength, UNIT, &place.field("strength"))?;
+        }
+    }
+    numbers(&layer.blur, BLUR, &place.field("blur"))?;
+    numbers(
+        &layer.background_blur,
+        BLUR,
+        &place.field("background_blur"),
+    )?;
+    if let Some(shadow) = &layer.shadow {
+        let place = place.field("shadow");
+        colors(&shadow.color, &place.field("color"))?;
+        pairs(&shadow.offset, COORDINATE, &place.field("offset"))?;
+        numbers(&shadow.blur, BLUR, &place.field("blur"))?;
+        numbers(&shadow.spread, SPREAD, &place.field("spread"))?;
+    }
+    if let Some(motion) = &layer.motion_blur {
+        let place = place.field("motion_blur");
+        numbers(&motion.shutter, SHUTTER, &place.field("shutter"))?;
+        place.field("samples").require(
+            (2..=MAX_MOTION_SAMPLES).contains(&motion.samples),
+            &motion.samples,
+            &format_args!("a whole number from 2 to {MAX_MOTION_SAMPLES}"),
+        )?;
+    }
+    Ok(())
+}
+
+/// A mask is named once among the layer's siblings, and leads back to no layer that it masks.
+fn mask(layer: &Layer, siblings: &[Layer], place: &Place) -> Result<(), InvalidValue> {
+    let mut masked = layer;
+    for _ in 0..=MAX_MASK_CHAIN {
+        let Some(mask) = &masked.mask else {
+            return Ok(());
+        };
+        let mut named = siblings
+            .iter()
+            .filter(|sibling| sibling.name == mask.layer && !mask.layer.is_empty());
+        let (Some(next), None) = (named.next(), named.next()) else {
+            return place.field("mask").field("layer").require(
+                false,
+                &format_args!("{:?}", mask.layer),
+                &"the name of exactly one layer of the same list",
+            );
+        };
+        if std::ptr::eq(next, layer) {
+            return place.field("mask").field("layer").require(
+                false,
+                &format_args!("{:?}, by way of which the layer masks itself", mask.layer),
+                &"a layer that does not depend on this one",
+            );
+        }
+        masked = next;
+    }
+    place.field("mask").require(
+        false,
+        &format_args!("the start of a chain of more than {MAX_MASK_CHAIN} masks"),
+        &format_args!("masked by at most {MAX_MASK_CHAIN} layers in turn"),
+    )
 }
 
 fn content(content: &Content, place: &Place) -> Result<(), InvalidValue> {
@@ -91,27 +209,131 @@ fn content(content: &Content, place: &Place) -> Result<(), InvalidValue> {
             colors(&solid.color, &place.field("color"))
         }
         Content::LinearGradient(gradient) => {
-            linear_gradient(gradient, &place.field("linear_gradient"))
+            let place = place.field("linear_gradient");
+            size(gradient.size.as_ref(), &place)?;
+            pairs(&gradient.start, FRACTION, &place.field("start"))?;
+            pairs(&gradient.end, FRACTION, &place.field("end"))?;
+            stops(&gradient.stops, &place.field("stops"))
         }
-        Content::Image(image) => place.field("image").field("path").require(
-            !image.path.as_os_str().is_empty(),
-            &"empty",
-            &"the path of a PNG or JPEG file",
-        ),
+        Content::RadialGradient(gradient) => {
+            let place = place.field("radial_gradient");
+            size(gradient.size.as_ref(), &place)?;
+            pairs(&gradient.center, FRACTION, &place.field("center"))?;
+            pairs(&gradient.radius, RADIUS, &place.field("radius"))?;
+            stops(&gradient.stops, &place.field("stops"))
+        }
+        Content::ConicGradient(gradient) => {
+            let place = place.field("conic_gradient");
+            size(gradient.size.as_ref(), &place)?;
+            pairs(&gradient.center, FRACTION, &place.field("center"))?;
+            numbers(&gradient.start_angle, DEGREES, &place.field("start_angle"))?;
+            stops(&gradient.stops, &place.field("stops"))
+        }
+        Content::Rectangle(outline) => shape(outline, &place.field("rectangle")),
+        Content::Ellipse(outline) => shape(outline, &place.field("ellipse")),
+        Content::Image(image) => {
+            let place = place.field("image").field("path");
+            file(&image.path, "a PNG, JPEG, WebP or GIF file", &place)
+        }
+        Content::Text(text) => text::validate(text, &place.field("text")),
+        Content::Shader(shader) => custom(shader, &place.field("shader")),
+        Content::Group(group) => size(group.size.as_ref(), &place.field("group")),
+        Content::Sequence(clips) => sequence(clips, &place.field("sequence")),
     }
 }
 
-fn linear_gradient(gradient: &LinearGradient, place: &Place) -> Result<(), InvalidValue> {
-    size(gradient.size.as_ref(), place)?;
-    pairs(&gradient.start, FRACTION, &place.field("start"))?;
-    pairs(&gradient.end, FRACTION, &place.field("end"))?;
-    let place = place.field("stops");
+fn shape(shape: &Shape, place: &Place) -> Result<(), InvalidValue> {
+    size(shape.size.as_ref(), place)?;
+    if let Some(fill) = &shape.fill {
+        colors(fill, &place.field("fill"))?;
+    }
+    if let Some(stroke) = &shape.stroke {
+        let place = place.field("stroke");
+        colors(&stroke.color, &place.field("color"))?;
+        numbers(&stroke.width, LENGTH, &place.field("width"))?;
+    }
+    Ok(())
+}
+
+/// Its source is checked as it is loaded.
+fn custom(shader: &Shader, place: &Place) -> Result<(), InvalidValue> {
+    size(shader.size.as_ref(), place)?;
+    if let Some(path) = shader.source.file() {
+        let place = place.field("source").field("path");
+        file(path, "a WGSL file", &place)?;
+    }
+    let place = place.field("uniforms");
     place.require(
-        (2..=MAX_GRADIENT_STOPS).contains(&gradient.stops.len()),
-        &format_args!("a list of {}", gradient.stops.len()),
+        shader.uniforms.len() <= MAX_UNIFORMS,
+        &format_args!("{} values", shader.uniforms.len()),
+        &format_args!("at most {MAX_UNIFORMS} values"),
+    )?;
+    for (name, uniform) in &shader.uniforms {
+        let place = place.field(name);
+        match uniform {
+            Uniform::Number(number) => numbers(number, UNIFORM, &place.field("number"))?,
+            Uniform::Pair(pair) => pairs(pair, UNIFORM, &place.field("pair"))?,
+            Uniform::Color(color) => colors(color, &place.field("color"))?,
+        }
+    }
+    Ok(())
+}
+
+/// The layers of the clips are checked on their own.
+fn sequence(sequence: &Sequence, place: &Place) -> Result<(), InvalidValue> {
+    size(sequence.size.as_ref(), place)?;
+    let place = place.field("clips");
+    place.require(
+        !sequence.clips.is_empty(),
+        &"empty",
+        &"a list of at least one clip",
+    )?;
+    for (index, clip) in sequence.clips.iter().enumerate() {
+        let place = place.index(index);
+        place.field("duration").require(
+            clip.duration > Time::ZERO && clip.duration <= longest(),
+            &clip.duration,
+            &format_args!("more than 0 and at most {MAX_DURATION_SECONDS} s"),
+        )?;
+        let Some(transition) = &clip.transition else {
+            continue;
+        };
+        let place = place.field("transition");
+        let Some(previous) = index
+            .checked_sub(1)
+            .map(|previous| &sequence.clips[previous])
+        else {
+            return place.require(false, &"given", &"left out of the first clip");
+        };
+        let before = previous.transition.as_ref();
+        let before = before.map_or(Time::ZERO, |transition| transition.duration);
+        // What is left of the clip before, when its own transition has ended.
+        let room = clip.duration.min(since(before, previous.duration));
+        place.field("duration").require(
+            transition.duration > Time::ZERO && transition.duration <= room,
+            &transition.duration,
+            &format_args!(
+                "more than 0 and at most {room}, which is what the clips before and after it have for it"
+            ),
+        )?;
+        easing(transition.easing, &place.field("easing"))?;
+        if let TransitionKind::Wipe { softness, .. } = transition.kind {
+            UNIT.check(
+                softness,
+                &place.field("kind").field("wipe").field("softness"),
+            )?;
+        }
+    }
+    Ok(())
+}
+
+fn stops(stops: &[GradientStop], place: &Place) -> Result<(), InvalidValue> {
+    place.require(
+        (2..=MAX_GRADIENT_STOPS).contains(&stops.len()),
+        &format_args!("a list of {}", stops.len()),
         &format_args!("a list of 2 to {MAX_GRADIENT_STOPS} stops"),
     )?;
-    for (index, stop) in gradient.stops.iter().enumerate() {
+    for (index, stop) in stops.iter().enumerate() {
         let place = place.index(index);
         numbers(&stop.offset, UNIT, &place.field("offset"))?;
         colors(&stop.color, &place.field("color"))?;
@@ -119,11 +341,19 @@ fn linear_gradient(gradient: &LinearGradient, place: &Place) -> Result<(), Inval
     Ok(())
 }
 
+fn file(path: &Path, kind: &str, place: &Place) -> Result<(), InvalidValue> {
+    place.require(
+        !path.as_os_str().is_empty(),
+        &"empty",
+        &format_args!("the path of {kind}"),
+    )
+}
+
 fn size(size: Option<&Animated<[f64; 2]>>, place: &Place) -> Result<(), InvalidValue> {
     size.map_or(Ok(()), |size| pairs(size, SIDE, &place.field("size")))
 }
 
-fn time(time: Time, place: &Place) -> Result<(), InvalidValue> {
+pub(crate) fn time(time: Time, place: &Place) -> Result<(), InvalidValue> {
     place.require(
         (Time::ZERO..=longest()).contains(&time),
         &time,
@@ -135,11 +365,19 @@ fn longest() -> Time {
     Time::from_ratio(MAX_DURATION_SECONDS, 1)
 }
 
-fn numbers(property: &Animated<f64>, range: Range, place: &Place) -> Result<(), InvalidValue> {
+pub(crate) fn numbers(
+    property: &Animated<f64>,
+    range: Range,
+    place: &Place,
+) -> Result<(), InvalidValue> {
     values(property, place, |&value, place| range.check(value, place))
 }
 
-fn pairs(property: &Animated<[f64; 2]>, range: Range, place: &Place) -> Result<(), InvalidValue> {
+pub(crate) fn pairs(
+    property: &Animated<[f64; 2]>,
+    range: Range,
+    place: &Place,
+) -> Result<(), InvalidValue> {
     values(property, place, |pair, place| {
         pair.iter()
             .enumerate()
@@ -148,7 +386,7 @@ fn pairs(property: &Animated<[f64; 2]>, range: Range, place: &Place) -> Result<(
 }
 
 /// Every colour can be drawn; only its keyframes can be wrong.
-fn colors(property: &Animated<Color>, place: &Place) -> Result<(), InvalidValue> {
+pub(crate) fn colors(property: &Animated<Color>, place: &Place) -> Result<(), InvalidValue> {
     values(property, place, |_, _| Ok(()))
 }
 
@@ -172,7 +410,7 @@ fn values<T>(
         let place = place.index(index);
         keyframe_time(keyframe.time, previous, &place.field("time"))?;
         check(&keyframe.value, &place.field("value"))?;
-        easing(keyframe, &place.field("easing"))?;
+        easing(keyframe.easing, &place.field("easing"))?;
         previous = Some(keyframe.time);
     }
     Ok(())
@@ -190,28 +428,34 @@ fn keyframe_time(at: Time, previous: Option<Time>, place: &Place) -> Result<(), 
     }
 }
 
-fn easing<T>(keyframe: &Keyframe<T>, place: &Place) -> Result<(), InvalidValue> {
-    let Easing::CubicBezier(control) = keyframe.easing else {
-        return Ok(());
-    };
-    let place = place.field("cubic_bezier");
-    for (index, (&value, range)) in control
-        .iter()
-        .zip([UNIT, PROGRESS, UNIT, PROGRESS])
-        .enumerate()
-    {
-        range.check(value, &place.index(index))?;
+fn easing(easing: Easing, place: &Place) -> Result<(), InvalidValue> {
+    match easing {
+        Easing::CubicBezier(control) => {
+            let place = place.field("cubic_bezier");
+            let ranges = [UNIT, PROGRESS, UNIT, PROGRESS];
+            for (index, (&value, range)) in control.iter().zip(ranges).enumerate() {
+                range.check(value, &place.index(index))?;
+            }
+            Ok(())
+        }
+        Easing::Spring(spring) => {
+            let place = place.field("spring");
+            MASS.check(spring.mass, &place.field("mass"))?;
+            STIFFNESS.check(spring.stiffness, &place.field("stiffness"))?;
+            DAMPING.check(spring.damping, &place.field("damping"))?;
+            PROGRESS.check(spring.velocity, &place.field("velocity"))
+        }
+        _ => Ok(()),
     }
-    Ok(())
 }
 
 /// Numbers that a property may have. NaN lies in no range.
 #[derive(Clone, Copy)]
-struct Range {
-    minimum: f64,
-    maximum: f64,
+pub(crate) struct Range {
+    pub(crate) minimum: f64,
+    pub(crate) maximum: f64,
     /// Whether the minimum itself is left out.
-    above: bool,
+    pub(crate) above: bool,
 }
 
 const UNIT: Range = Range::new(0.0, 1.0);
@@ -221,14 +465,30 @@ const FRACTION: Range = Range::new(-1e3, 1e3);
 const SCALE: Range = Range::new(-1e4, 1e4);
 const DEGREES: Range = Range::new(-1e6, 1e6);
 const PROGRESS: Range = Range::new(-100.0, 100.0);
-const SIDE: Range = Range {
+/// Wide enough for any spring that can be seen to move, and narrow enough for its movement to be
+/// a finite number at all times.
+const MASS: Range = Range::new(1e-3, 1e3);
+const STIFFNESS: Range = Range::new(1e-3, 1e6);
+const DAMPING: Range = Range::new(0.0, 1e6);
+const LENGTH: Range = Range::new(0.0, 1e6);
+const DISTANCE: Range = Range::new(1.0, 1e6);
+const RADIUS: Range = Range::new(0.0, 1e3);
+const STOPS: Range = Range::new(-16.0, 16.0);
+const FACTOR: Range = Range::new(0.0, 10.0);
+const TEMPERATURE: Range = Range::new(MIN_TEMPERATURE_KELVIN, MAX_TEMPERATURE_KELVIN);
+const BLUR: Range = Range::new(0.0, MAX_BLUR);
+const SPREAD: Range = Range::new(-500.0, 500.0);
+/// What 32-bit floats hold, with room to calculate.
+const UNIFORM: Range = Range::new(-1e9, 1e9);
+const SHUTTER: Range = Range::new(0.0, 360.0);
+pub(crate) const SIDE: Range = Range {
     minimum: 0.0,
     maximum: 1e6,
     above: true,
 };
 
 impl Range {
-    const fn new(minimum: f64, maximum: f64) -> Self {
+    pub(crate) const fn new(minimum: f64, maximum: f64) -> Self {
         Self {
             minimum,
             maximum,
@@ -249,41 +509,5 @@ impl Range {
             &value,
             &format_args!("a number {from} {minimum} to {maximum}"),
         )
-    }
-}
-
-/// Where in the scene a value stands.
-struct Place(String);
-
-impl Place {
-    fn root() -> Self {
-        Self(String::new())
-    }
-
-    fn field(&self, name: &str) -> Self {
-        match self.0.as_str() {
-            "" => Self(name.to_owned()),
-            path => Self(format!("{path}.{name}")),
-        }
-    }
-
-    fn index(&self, index: usize) -> Self {
-        Self(format!("{}[{index}]", self.0))
-    }
-
-    fn require(
-        &self,
-        holds: bool,
-        given: &dyn Display,
-        allowed: &dyn Display,
-    ) -> Result<(), InvalidValue> {
-        if holds {
-            return Ok(());
-        }
-        Err(InvalidValue {
-            path: self.0.clone(),
-            given: given.to_string(),
-            allowed: allowed.to_string(),
-        })
     }
 }

@@ -4,6 +4,8 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+mod animated_images;
+mod custom_shader;
 mod downscaling;
 mod goldens;
 mod reference;
@@ -11,4 +13,5 @@ mod render;
 mod scene_errors;
 mod shaders;
 mod targets;
+mod text;
 mod tiles;

@@ -166,8 +166,8 @@ fn what_is_not_a_scene_is_refused_with_its_path() {
             "layers[0].content.solid: missing field `color`",
         ),
         (
-            with_content(r##"{"text": {}}"##),
-            "layers[0].content: unknown variant `text`, expected one of `solid`, `linear_gradient`, `image`",
+            with_content(r##"{"video": {}}"##),
+            "layers[0].content: unknown variant `video`, expected one of `solid`, `linear_gradient`, `radial_gradient`, `conic_gradient`, `rectangle`, `ellipse`, `image`, `text`, `shader`, `group`, `sequence`",
         ),
         (
             with_canvas(r#"{"width": -8, "height": 8}"#),
@@ -256,6 +256,22 @@ fn values_out_of_range_are_refused_with_what_is_allowed() {
             "layers[0].opacity.keyframes[0].easing.cubic_bezier[2] is 1.5; it must be a number from 0 to 1",
         ),
         (
+            keyframes(r#"{"time": 1, "value": 1, "easing": {"spring": {"mass": 0}}}"#),
+            "layers[0].opacity.keyframes[0].easing.spring.mass is 0; it must be a number from 0.001 to 1000",
+        ),
+        (
+            keyframes(r#"{"time": 1, "value": 1, "easing": {"spring": {"stiffness": 1e7}}}"#),
+            "layers[0].opacity.keyframes[0].easing.spring.stiffness is 10000000; it must be a number from 0.001 to 1000000",
+        ),
+        (
+            keyframes(r#"{"time": 1, "value": 1, "easing": {"spring": {"damping": -1}}}"#),
+            "layers[0].opacity.keyframes[0].easing.spring.damping is -1; it must be a number from 0 to 1000000",
+        ),
+        (
+            keyframes(r#"{"time": 1, "value": 1, "easing": {"spring": {"velocity": 101}}}"#),
+            "layers[0].opacity.keyframes[0].easing.spring.velocity is 101; it must be a number from -100 to 100",
+        ),
+        (
             with_content(r##"{"solid": {"color": "#ff0000", "size": [0, 1]}}"##),
             "layers[0].content.solid.size[0] is 0; it must be a number above 0 to 1000000",
         ),
@@ -273,7 +289,7 @@ fn values_out_of_range_are_refused_with_what_is_allowed() {
         ),
         (
             with_content(r#"{"image": {"path": ""}}"#),
-            "layers[0].content.image.path is empty; it must be the path of a PNG or JPEG file",
+            "layers[0].content.image.path is empty; it must be the path of a PNG, JPEG, WebP or GIF file",
         ),
     ];
     for (json, expected) in &cases {

@@ -182,12 +182,12 @@ fn an_image_that_cannot_be_used_is_named() {
     assert!(matches!(
         error,
         CompositorError::Image {
-            layer: 1,
+            ref place,
             source: LoadImageError {
                 problem: ImageProblem::Empty,
                 ..
             },
-        }
+        } if place == "layers[1].content.image.path"
     ));
     let path = folder.path().join("empty.jpg");
     assert_eq!(

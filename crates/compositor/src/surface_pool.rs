@@ -1,0 +1,86 @@
+//! Textures for surfaces, used again from frame to frame.
+
+use glam::IVec2;
+
+/// A texture that holds a surface from its first pixel on; it may be larger.
+#[derive(Debug)]
+pub(crate) struct SurfaceTexture {
+    pub(crate) texture: wgpu::Texture,
+    pub(crate) view: wgpu::TextureView,
+    /// The number of frames for which it has been of no use.
+    idle_frames: u32,
+}
+
+/// Textures that nothing needs at the moment.
+#[derive(Debug, Default)]
+pub(crate) struct SurfacePool {
+    idle: Vec<SurfaceTexture>,
+}
+
+/// Sides are rounded up to this, so that a surface that grows a little finds its texture again.
+const SIDE_STEP: u32 = 64;
+/// A texture that was not used for this many frames is let go.
+const MAX_IDLE_FRAMES: u32 = 8;
+
+impl SurfacePool {
+    /// A texture of at least `size`; its pixels are those of some surface before.
+    pub(crate) fn take(
+        &mut self,
+        device: &wgpu::Device,
+        size: IVec2,
+        format: wgpu::TextureFormat,
+    ) -> SurfaceTexture {
+        let max_side = device.limits().max_texture_dimension_2d;
+        let side = |side: i32| {
+            (side.max(1) as u32)
+                .next_multiple_of(SIDE_STEP)
+                .min(max_side)
+        };
+        let (width, height) = (side(size.x), side(size.y));
+        let fits = |idle: &SurfaceTexture| {
+            let texture = &idle.texture;
+            texture.width() == width && texture.height() == height && texture.format() == format
+        };
+        if let Some(index) = self.idle.iter().position(fits) {
+            let mut texture = self.idle.swap_remove(index);
+            texture.idle_frames = 0;
+            return texture;
+        }
+        let texture = device.create_texture(&wgpu::TextureDescriptor {
+            label: Some("surface"),
+            size: wgpu::Extent3d {
+                width,
+                height,
+                depth_or_array_layers: 1,
+            },
+            mip_level_count: 1,
+            sample_count: 1,
+            dimension: wgpu::TextureDimension::D2,
+            format,
+            usage: wgpu::TextureUsages::RENDER_ATTACHMENT
+                | wgpu::TextureUsages::TEXTURE_BINDING
+                | wgpu::TextureUsages::COPY_SRC
+                | wgpu::TextureUsages::COPY_DST,
+            view_formats: &[],
+        });
+        SurfaceTexture {
+            view: texture.create_view(&wgpu::TextureViewDescriptor::default()),
+            texture,
+            idle_frames: 0,
+        }
+    }
+
+    /// Later draws may overwrite it: the queue keeps them behind those that read it now.
+    pub(crate) fn give_back(&mut self, texture: SurfaceTexture) {
+        self.idle.push(texture);
+    }
+
+    /// Lets go, once a frame, of what has not been needed for long.
+    pub(crate) fn trim(&mut self) {
+        for texture in &mut self.idle {
+            texture.idle_frames += 1;
+        }
+        self.idle
+            .retain(|texture| texture.idle_frames <= MAX_IDLE_FRAMES);
+    }
+}
