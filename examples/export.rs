@@ -18,7 +18,7 @@ use framefence::{
     AdapterChoice, Frame, FrameRate, FrameRequest, FrameSink as _, Gpu, GpuInfo, GpuOptions,
     PendingFrame, Renderer, RendererOptions, Size,
 };
-use framefence_compositor::{Compositor, Content, Scene};
+use framefence_compositor::{Compositor, Scene};
 use framefence_examples::args;
 use framefence_examples::interrupt::Interrupt;
 use framefence_examples::latency::{Latencies, Percentiles};
@@ -33,8 +33,8 @@ const FRAME_TIMEOUT: Duration = Duration::from_secs(600);
 
 /// Export a scene; the kind of output follows the extension of --out
 ///
-/// `.mp4`: H.264 video. `.y4m`: uncompressed video. `.png` with `%05d` in the name: a picture of each frame. `.png` without: the
-/// first frame asked for.
+/// `.mp4`: H.264 video. `.y4m`: uncompressed video. `.png` with `%05d` in the name: a picture of
+/// each frame. `.png` without: the first frame asked for.
 #[derive(Parser, Debug)]
 struct Args {
     /// The scene, as JSON; image paths in it start at its folder
@@ -149,7 +149,7 @@ fn frames_to_export(asked: Option<Range<u64>>, count: u64) -> Result<Range<u64>>
     Ok(frames)
 }
 
-/// Refuses output that would take the place of the scene, of its images, or of other output.
+/// Refuses output that would take the place of the scene, of its files, or of other output.
 fn refuse_to_replace_own_files(args: &Args, scene: &Scene, folder: &Path) -> Result<()> {
     let out = resolved(&args.out);
     let json = args.json.as_deref().map(resolved);
@@ -158,14 +158,8 @@ fn refuse_to_replace_own_files(args: &Args, scene: &Scene, folder: &Path) -> Res
         "--out and --json are the same file, {}",
         args.out.display()
     );
-    let images = scene
-        .layers
-        .iter()
-        .filter_map(|layer| match &layer.content {
-            Content::Image(image) => Some(folder.join(&image.path)),
-            _ => None,
-        });
-    for source in std::iter::once(args.scene.clone()).chain(images) {
+    let files = scene.files().into_iter().map(|file| folder.join(file));
+    for source in std::iter::once(args.scene.clone()).chain(files) {
         let file = resolved(&source);
         for (option, output) in [("--out", Some(&out)), ("--json", json.as_ref())] {
             ensure!(

@@ -20,7 +20,7 @@ use crate::validate::InvalidValue;
 
 /// Draws a [`Scene`] into targets of the formats `Rgba8Unorm` and `Bgra8Unorm`.
 ///
-/// Colours are blended in the scene's [`BlendSpace`] with alpha multiplied in, and delivered as
+/// Colours are blended in the scene's [`BlendSpace`](crate::BlendSpace) with alpha multiplied in, and delivered as
 /// sRGB-encoded values, alpha multiplied in. A frame of another size than the canvas shows the
 /// canvas as large as fits, in the middle; what remains beside it shows the background and whatever
 /// layers reach beyond the canvas.
