@@ -28,7 +28,8 @@ use crate::validate::InvalidValue;
 /// A layer that is not seen (outside its time, of no size, with opacity 0, off the target, or
 /// behind an opaque one) costs nothing. Others are a draw each, and a few more for each effect.
 /// What an effect or a group has drawn is kept until the frame after: where all that decides it
-/// stays the same, it is not drawn again.
+/// stays the same, it is not drawn again. Neither are the layers beneath the lowest one that
+/// changes.
 #[derive(Debug)]
 pub struct Compositor {
     scene: Scene,
@@ -36,6 +37,19 @@ pub struct Compositor {
     pipelines: Pipelines,
     text_textures: TextTextures,
     graph: Graph,
+    last_cost: FrameCost,
+}
+
+/// What was recorded for a frame.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FrameCost {
+    /// Render passes.
+    pub passes: u64,
+    /// Draws in all of them.
+    pub draws: u64,
+    /// Pixels within the bounds of all draws, those of surfaces that are drawn on the way included;
+    /// copies are not counted.
+    pub pixels: u64,
 }
 
 /// Why a scene cannot be drawn.
@@ -140,6 +154,7 @@ impl Compositor {
             text_textures: TextTextures::default(),
             graph: Graph::new(device, &pipelines),
             pipelines,
+            last_cost: FrameCost::default(),
         })
     }
 
@@ -157,6 +172,13 @@ impl Compositor {
     #[must_use]
     pub fn font_notices(&self) -> &[FontNotice] {
         self.assets.font_notices()
+    }
+
+    /// What was recorded for the last colour target of the frame that was painted last; what had
+    /// been drawn for a frame before and was still there is not counted.
+    #[must_use]
+    pub fn last_cost(&self) -> FrameCost {
+        self.last_cost
     }
 
     /// Draws another scene from now on. Files that both scenes need are kept as they were loaded;
@@ -226,8 +248,9 @@ impl Painter for Compositor {
         check_targets(&context.targets)?;
         for target in context.targets.colors {
             self.plan(context.gpu, &context.view, target.format)?;
-            self.graph
-                .record(context.gpu, context.encoder, &self.pipelines, &target.view);
+            self.last_cost =
+                self.graph
+                    .record(context.gpu, context.encoder, &self.pipelines, &target.view);
         }
         self.text_textures.trim();
         Ok(())

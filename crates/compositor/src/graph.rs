@@ -5,12 +5,14 @@
 
 use std::collections::{HashMap, HashSet};
 
-use glam::IVec2;
-
-use crate::compositor::PaintError;
-use crate::pipelines::{PipelineId, Pipelines, Reads, SURFACE_FORMAT};
+use crate::backdrop::{Backdrop, BackdropUse};
+use crate::compositor::{FrameCost, PaintError};
+use crate::known::{ContentId, Known};
+use crate::pipelines::{PipelineId, Pipelines};
+use crate::recording::{Recording, reads};
 use crate::rect::IntRect;
-use crate::surface_pool::{SurfacePool, SurfaceTexture};
+use crate::submission::Discarded;
+use crate::surface_pool::SurfacePool;
 use crate::uniform_buffer::{UniformBuffer, UniformOffsets};
 
 /// A frame's surfaces and commands; kept from frame to frame for its memory and its textures.
@@ -19,21 +21,29 @@ pub(crate) struct Graph {
     surfaces: Vec<Surface>,
     commands: Vec<Command>,
     uniforms: UniformBuffer,
+    /// The surface that the frame's own layers lie on: the target, or what stands for it.
+    root: Option<SurfaceId>,
     known: Known,
+    backdrop: Backdrop,
     pool: SurfacePool,
+    discarded: Discarded,
     max_side: i32,
 }
 
+/// A pass is ended when the surfaces that its draws read take more than this, so that their textures
+/// can be used again.
+const MAX_PENDING_BYTES: u64 = 256 << 20;
+
 /// A surface of the frame that is being planned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub(crate) struct SurfaceId(usize);
+pub(crate) struct SurfaceId(pub(crate) usize);
 
 #[derive(Debug)]
-struct Surface {
+pub(crate) struct Surface {
     /// The pixels of the full frame that it holds, or of the grid of its own scale.
-    region: IntRect,
+    pub(crate) region: IntRect,
     /// The frame's own target rather than a texture of ours.
-    is_target: bool,
+    pub(crate) is_target: bool,
     /// Whether it is of no use in the next frame.
     is_transient: bool,
     background: wgpu::Color,
@@ -41,26 +51,16 @@ struct Surface {
     is_begun: bool,
     /// Draws that no pass has been planned for yet.
     pending: Vec<Draw>,
+    /// What the surfaces that they read take.
+    pending_bytes: u64,
     /// All that decides its pixels, in full: a hash could make two surfaces out to be the same.
     key: Vec<u8>,
     /// What it holds when it is finished, if it can be known again.
-    content: Option<ContentId>,
-}
-
-/// What a finished surface holds. Surfaces with the same key hold the same.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-struct ContentId(u64);
-
-/// The contents of this frame and of the one before.
-#[derive(Debug, Default)]
-struct Known {
-    by_key: HashMap<Vec<u8>, ContentId>,
-    textures: HashMap<ContentId, SurfaceTexture>,
-    count: u64,
+    pub(crate) content: Option<ContentId>,
 }
 
 #[derive(Debug)]
-enum Command {
+pub(crate) enum Command {
     /// A pass.
     Draw {
         target: SurfaceId,
@@ -69,13 +69,32 @@ enum Command {
     },
     /// A copy of all that `to` holds, out of `from`.
     Copy { from: SurfaceId, to: SurfaceId },
+    /// The pixels of a surface as they are in the backdrop.
+    Restore { to: SurfaceId },
+    /// A surface's pixels are to be the backdrop, with that key.
+    Keep { from: SurfaceId, key: Vec<u8> },
 }
 
 #[derive(Debug)]
-struct Draw {
-    pipeline: PipelineId,
-    uniforms: UniformOffsets,
-    texture: Texture,
+pub(crate) struct Draw {
+    pub(crate) pipeline: PipelineId,
+    pub(crate) uniforms: UniformOffsets,
+    pub(crate) texture: Texture,
+    /// How many it may change.
+    pub(crate) pixels: u64,
+    /// Where it ends in the surface's key.
+    pub(crate) key_end: usize,
+}
+
+/// A draw that is to be planned.
+pub(crate) struct NewDraw<'a> {
+    pub(crate) pipeline: PipelineId,
+    /// The uniforms of the draw's place, and those of what it shows.
+    pub(crate) place: &'a [u8],
+    pub(crate) paint: &'a [u8],
+    pub(crate) texture: Texture,
+    /// The pixels that it may change.
+    pub(crate) bounds: IntRect,
 }
 
 /// What a draw reads.
@@ -91,7 +110,7 @@ pub(crate) enum Texture {
 }
 
 impl Texture {
-    fn surfaces(&self) -> impl Iterator<Item = SurfaceId> {
+    pub(crate) fn surfaces(&self) -> impl Iterator<Item = SurfaceId> {
         let [first, second] = match *self {
             Self::None | Self::Bound(..) => [None, None],
             Self::Surface(only) | Self::SurfaceAndTable(only, ..) => [Some(only), None],
@@ -107,26 +126,51 @@ impl Graph {
             surfaces: Vec::new(),
             commands: Vec::new(),
             uniforms: UniformBuffer::new(device, &pipelines.layouts().uniforms),
+            root: None,
             known: Known::default(),
+            backdrop: Backdrop::default(),
             pool: SurfacePool::default(),
+            discarded: Discarded::default(),
             max_side: device.limits().max_texture_dimension_2d as i32,
         }
     }
 
-    /// Forgets the plan of the frame before.
+    /// Forgets the plan of the frame before, and its textures, too, if it was never drawn.
     pub(crate) fn clear(&mut self) {
+        if self.discarded.take() {
+            self.known = Known::default();
+            self.backdrop = Backdrop::default();
+        }
+        self.root = None;
         self.surfaces.clear();
         self.commands.clear();
         self.uniforms.clear();
     }
 
-    /// The target of the frame, which holds the pixels `region`.
-    pub(crate) fn target(&mut self, region: IntRect, background: wgpu::Color) -> SurfaceId {
-        self.add(Surface {
-            is_target: true,
-            background,
-            ..Surface::new(region)
-        })
+    /// The target of the frame, of that format, which holds the pixels `region`.
+    pub(crate) fn target(
+        &mut self,
+        region: IntRect,
+        format: wgpu::TextureFormat,
+        background: wgpu::Color,
+    ) -> SurfaceId {
+        let mut surface = Surface::new(region).on(background);
+        surface.is_target = true;
+        surface.key.extend(format!("{format:?}").bytes());
+        let target = self.add(surface);
+        self.root = Some(target);
+        target
+    }
+
+    /// A surface that stands for the frame.
+    pub(crate) fn canvas(
+        &mut self,
+        region: IntRect,
+        background: wgpu::Color,
+    ) -> Result<SurfaceId, PaintError> {
+        let canvas = self.try_add(Surface::new(region).on(background))?;
+        self.root = Some(canvas);
+        Ok(canvas)
     }
 
     /// Whether what a surface holds follows from other surfaces than those that it is copied from.
@@ -136,7 +180,18 @@ impl Graph {
 
     /// A transparent surface of the pixels `region`.
     pub(crate) fn surface(&mut self, region: IntRect) -> Result<SurfaceId, PaintError> {
-        let size = region.size();
+        self.try_add(Surface::new(region))
+    }
+
+    /// A surface that is read only on the way to another one.
+    pub(crate) fn transient(&mut self, region: IntRect) -> Result<SurfaceId, PaintError> {
+        let mut surface = Surface::new(region);
+        surface.is_transient = true;
+        self.try_add(surface)
+    }
+
+    fn try_add(&mut self, surface: Surface) -> Result<SurfaceId, PaintError> {
+        let size = surface.region.size();
         if size.max_element() > self.max_side {
             return Err(PaintError::SurfaceTooLarge {
                 width: size.x,
@@ -144,25 +199,7 @@ impl Graph {
                 max_side: self.max_side,
             });
         }
-        Ok(self.add(Surface::new(region)))
-    }
-
-    /// A surface that is read only on the way to another one.
-    pub(crate) fn transient(&mut self, region: IntRect) -> Result<SurfaceId, PaintError> {
-        let id = self.surface(region)?;
-        self.surfaces[id.0].is_transient = true;
-        Ok(id)
-    }
-
-    /// A surface with a background instead of nothing.
-    pub(crate) fn surface_on(
-        &mut self,
-        region: IntRect,
-        background: wgpu::Color,
-    ) -> Result<SurfaceId, PaintError> {
-        let id = self.surface(region)?;
-        self.surfaces[id.0].background = background;
-        Ok(id)
+        Ok(self.add(surface))
     }
 
     fn add(&mut self, surface: Surface) -> SurfaceId {
@@ -180,16 +217,18 @@ impl Graph {
 
     /// Adds a draw to a surface. Surfaces that it reads are finished: nothing can be drawn into them
     /// any more.
-    pub(crate) fn draw(
-        &mut self,
-        surface: SurfaceId,
-        pipeline: PipelineId,
-        place: &[u8],
-        paint: &[u8],
-        texture: Texture,
-    ) {
+    pub(crate) fn draw(&mut self, surface: SurfaceId, draw: NewDraw<'_>) {
+        let NewDraw {
+            pipeline,
+            place,
+            paint,
+            texture,
+            bounds,
+        } = draw;
+        let mut read_bytes = 0;
         for read in texture.surfaces() {
             self.finish(read);
+            read_bytes += self.surfaces[read.0].bytes();
         }
         let key = &mut self.surfaces[surface.0].key;
         let mut key = std::mem::take(key);
@@ -200,13 +239,19 @@ impl Graph {
         key.extend(paint);
         self.identify(&texture, &mut key);
         let uniforms = self.uniforms.push(place, paint);
-        let surface = &mut self.surfaces[surface.0];
-        surface.key = key;
-        surface.pending.push(Draw {
+        let planned = &mut self.surfaces[surface.0];
+        planned.pending.push(Draw {
             pipeline,
             uniforms,
             texture,
+            pixels: bounds.area(),
+            key_end: key.len(),
         });
+        planned.key = key;
+        planned.pending_bytes += read_bytes;
+        if planned.pending_bytes > MAX_PENDING_BYTES {
+            self.end_pass(surface);
+        }
     }
 
     /// Appends what decides the pixels that a texture has.
@@ -258,6 +303,7 @@ impl Graph {
         }
         let clear = (!surface.is_begun).then_some(surface.background);
         surface.is_begun = true;
+        surface.pending_bytes = 0;
         self.commands.push(Command::Draw {
             target: id,
             clear,
@@ -281,7 +327,7 @@ impl Graph {
         encoder: &mut wgpu::CommandEncoder,
         pipelines: &Pipelines,
         target: &wgpu::TextureView,
-    ) {
+    ) -> FrameCost {
         for index in 0..self.surfaces.len() {
             if self.surfaces[index].is_target {
                 self.end_pass(SurfaceId(index));
@@ -290,40 +336,83 @@ impl Graph {
         let (device, queue) = (gpu.device(), gpu.queue());
         self.uniforms
             .upload(device, queue, &pipelines.layouts().uniforms);
+        let copies = wgpu::TextureUsages::COPY_SRC | wgpu::TextureUsages::COPY_DST;
+        if target.texture().usage().contains(copies) {
+            self.use_backdrop();
+        }
         let needed = self.needed_commands();
         let mut recording = Recording {
             textures: HashMap::new(),
-            reads_left: reads(&self.commands, &needed),
+            reads_left: reads(&self.surfaces, &self.commands, &needed),
             surfaces: &self.surfaces,
             known: &mut self.known,
+            backdrop: &mut self.backdrop,
             pool: &mut self.pool,
             pipelines,
             device,
             target,
+            cost: FrameCost::default(),
         };
-        for (command, _) in self
-            .commands
-            .iter()
-            .zip(&needed)
-            .filter(|(_, needed)| **needed)
-        {
-            match command {
-                Command::Draw {
-                    target,
-                    clear,
-                    draws,
-                } => recording.pass(encoder, &self.uniforms, *target, *clear, draws),
-                Command::Copy { from, to } => recording.copy(encoder, *from, *to),
-            }
+        let commands = self.commands.iter().zip(&needed);
+        for (command, _) in commands.filter(|(_, needed)| **needed) {
+            recording.command(encoder, &self.uniforms, command);
         }
-        recording.finish();
-        let used: HashSet<_> = self
-            .surfaces
-            .iter()
-            .filter_map(|surface| surface.content)
-            .collect();
+        let cost = recording.finish();
+        self.discarded.watch(encoder);
+        let contents = self.surfaces.iter().filter_map(|surface| surface.content);
+        let used: HashSet<_> = contents.collect();
         self.known.keep(&used, &mut self.pool);
+        self.backdrop.trim(&mut self.pool);
         self.pool.trim();
+        cost
+    }
+
+    /// Takes the draws that need not be made out of the root's first pass, or splits it where its
+    /// pixels are to be kept.
+    fn use_backdrop(&mut self) {
+        let Some(root) = self.root else {
+            return;
+        };
+        let is_first_pass =
+            |command: &Command| matches!(command, Command::Draw { target, .. } if *target == root);
+        let Some(index) = self.commands.iter().position(is_first_pass) else {
+            return;
+        };
+        let surface = &self.surfaces[root.0];
+        let Command::Draw { clear, draws, .. } = &mut self.commands[index] else {
+            return;
+        };
+        let pixels = surface.region.area();
+        let BackdropUse {
+            restored_draws,
+            kept_draws,
+        } = self.backdrop.plan(&surface.key, draws, pixels);
+        let after = draws.split_off(kept_draws);
+        let before = draws.split_off(restored_draws);
+        let mut commands = Vec::new();
+        let mut clear = *clear;
+        if restored_draws > 0 {
+            commands.push(Command::Restore { to: root });
+            clear = None;
+        }
+        if let Some(last) = before.last() {
+            let key = surface.key[..last.key_end].to_vec();
+            commands.push(Command::Draw {
+                target: root,
+                clear,
+                draws: before,
+            });
+            commands.push(Command::Keep { from: root, key });
+            clear = None;
+        }
+        if clear.is_some() || !after.is_empty() {
+            commands.push(Command::Draw {
+                target: root,
+                clear,
+                draws: after,
+            });
+        }
+        self.commands.splice(index..=index, commands);
     }
 
     /// Which commands the target's pixels depend on, given the textures that are there already.
@@ -353,7 +442,7 @@ impl Graph {
             let surface = &self.surfaces[written.0];
             let is_there = surface
                 .content
-                .is_some_and(|content| self.known.textures.contains_key(&content));
+                .is_some_and(|content| self.known.texture(content).is_some());
             *needed = wanted[written.0] && !is_there && is_first[written.0];
             if *needed {
                 for read in command.reads() {
@@ -372,30 +461,21 @@ impl Command {
     fn writes(&self) -> SurfaceId {
         match self {
             Self::Draw { target, .. } => *target,
-            Self::Copy { to, .. } => *to,
+            Self::Copy { to, .. } | Self::Restore { to } => *to,
+            Self::Keep { from, .. } => *from,
         }
     }
 
-    fn reads(&self) -> Vec<SurfaceId> {
+    pub(crate) fn reads(&self) -> Vec<SurfaceId> {
         match self {
             Self::Draw { draws, .. } => draws
                 .iter()
                 .flat_map(|draw| draw.texture.surfaces())
                 .collect(),
             Self::Copy { from, .. } => vec![*from],
+            Self::Restore { .. } | Self::Keep { .. } => Vec::new(),
         }
     }
-}
-
-/// How often each surface is read.
-fn reads(commands: &[Command], needed: &[bool]) -> HashMap<SurfaceId, usize> {
-    let mut reads = HashMap::new();
-    for (command, _) in commands.iter().zip(needed).filter(|(_, needed)| **needed) {
-        for read in command.reads() {
-            *reads.entry(read).or_insert(0) += 1;
-        }
-    }
-    reads
 }
 
 impl Surface {
@@ -412,210 +492,25 @@ impl Surface {
             background: wgpu::Color::TRANSPARENT,
             is_begun: false,
             pending: Vec::new(),
+            pending_bytes: 0,
             key,
             content: None,
         }
     }
-}
 
-impl Known {
-    /// The content that a surface of this key has.
-    fn find(&mut self, key: &[u8]) -> ContentId {
-        if let Some(&content) = self.by_key.get(key) {
-            return content;
+    /// With a background instead of nothing.
+    fn on(mut self, background: wgpu::Color) -> Self {
+        let wgpu::Color { r, g, b, a } = background;
+        for channel in [r, g, b, a] {
+            self.key.extend(channel.to_le_bytes());
         }
-        let content = ContentId(self.count);
-        self.count += 1;
-        self.by_key.insert(key.to_vec(), content);
-        content
+        self.background = background;
+        self
     }
 
-    /// Forgets all contents but those of this frame.
-    fn keep(&mut self, used: &HashSet<ContentId>, pool: &mut SurfacePool) {
-        self.by_key.retain(|_, content| used.contains(content));
-        let unused: Vec<_> = self
-            .textures
-            .keys()
-            .filter(|content| !used.contains(content))
-            .copied()
-            .collect();
-        for content in unused {
-            if let Some(texture) = self.textures.remove(&content) {
-                pool.give_back(texture);
-            }
-        }
-    }
-}
-
-/// A frame's commands on their way into an encoder.
-struct Recording<'a> {
-    /// Of surfaces whose content cannot be known again.
-    textures: HashMap<SurfaceId, SurfaceTexture>,
-    reads_left: HashMap<SurfaceId, usize>,
-    surfaces: &'a [Surface],
-    known: &'a mut Known,
-    pool: &'a mut SurfacePool,
-    pipelines: &'a Pipelines,
-    device: &'a wgpu::Device,
-    target: &'a wgpu::TextureView,
-}
-
-impl Recording<'_> {
-    fn pass(
-        &mut self,
-        encoder: &mut wgpu::CommandEncoder,
-        uniforms: &UniformBuffer,
-        target: SurfaceId,
-        clear: Option<wgpu::Color>,
-        draws: &[Draw],
-    ) {
-        self.make(target);
-        let surface = &self.surfaces[target.0];
-        let view = match surface.is_target {
-            true => self.target.clone(),
-            false => self.texture(target).view.clone(),
-        };
-        let size = surface.region.size().as_vec2();
-        let mut pass = encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
-            label: Some("compositor"),
-            color_attachments: &[Some(wgpu::RenderPassColorAttachment {
-                view: &view,
-                depth_slice: None,
-                resolve_target: None,
-                ops: wgpu::Operations {
-                    load: clear.map_or(wgpu::LoadOp::Load, wgpu::LoadOp::Clear),
-                    store: wgpu::StoreOp::Store,
-                },
-            })],
-            ..wgpu::RenderPassDescriptor::default()
-        });
-        // Textures from the pool may be larger than the surface.
-        pass.set_viewport(0.0, 0.0, size.x, size.y, 0.0, 1.0);
-        let mut bound = None;
-        for draw in draws {
-            if bound != Some(draw.pipeline) {
-                pass.set_pipeline(self.pipelines.get(draw.pipeline));
-                bound = Some(draw.pipeline);
-            }
-            match &draw.texture {
-                Texture::None => {}
-                Texture::Bound(bind_group, _) => pass.set_bind_group(1, bind_group, &[]),
-                Texture::Surface(only) => {
-                    pass.set_bind_group(1, self.bind(Reads::One, &[*only], None).as_ref(), &[]);
-                }
-                Texture::Surfaces(first, second) => {
-                    let bound = self.bind(Reads::Two, &[*first, *second], None);
-                    pass.set_bind_group(1, bound.as_ref(), &[]);
-                }
-                Texture::SurfaceAndTable(surface, table, _) => {
-                    let bound = self.bind(Reads::OneAndTable, &[*surface], Some(table));
-                    pass.set_bind_group(1, bound.as_ref(), &[]);
-                }
-            }
-            pass.set_bind_group(0, uniforms.bind_group(), &draw.uniforms);
-            pass.draw(0..4, 0..1);
-        }
-        drop(pass);
-        for read in draws.iter().flat_map(|draw| draw.texture.surfaces()) {
-            self.has_read(read);
-        }
-    }
-
-    fn copy(&mut self, encoder: &mut wgpu::CommandEncoder, from: SurfaceId, to: SurfaceId) {
-        let format = match self.surfaces[from.0].is_target {
-            true => self.target.texture().format(),
-            false => SURFACE_FORMAT,
-        };
-        let region = self.surfaces[to.0].region;
-        let texture = self.pool.take(self.device, region.size(), format);
-        self.textures.insert(to, texture);
-        let source = match self.surfaces[from.0].is_target {
-            true => self.target.texture(),
-            false => &self.texture(from).texture,
-        };
-        let at = region.min - self.surfaces[from.0].region.min;
-        let whole = |texture, origin: IVec2| wgpu::TexelCopyTextureInfo {
-            texture,
-            mip_level: 0,
-            origin: wgpu::Origin3d {
-                x: origin.x as u32,
-                y: origin.y as u32,
-                z: 0,
-            },
-            aspect: wgpu::TextureAspect::All,
-        };
-        encoder.copy_texture_to_texture(
-            whole(source, at),
-            whole(&self.texture(to).texture, IVec2::ZERO),
-            wgpu::Extent3d {
-                width: region.size().x as u32,
-                height: region.size().y as u32,
-                depth_or_array_layers: 1,
-            },
-        );
-        self.has_read(from);
-    }
-
-    /// Makes the texture of a surface that is about to be drawn into, unless it has been already.
-    fn make(&mut self, id: SurfaceId) {
-        let surface = &self.surfaces[id.0];
-        let (device, size) = (self.device, surface.region.size());
-        let make = || self.pool.take(device, size, SURFACE_FORMAT);
-        match surface.content {
-            _ if surface.is_target => {}
-            Some(content) => {
-                self.known.textures.entry(content).or_insert_with(make);
-            }
-            None => {
-                self.textures.entry(id).or_insert_with(make);
-            }
-        }
-    }
-
-    fn texture(&self, id: SurfaceId) -> &SurfaceTexture {
-        match self.surfaces[id.0].content {
-            Some(content) => &self.known.textures[&content],
-            None => &self.textures[&id],
-        }
-    }
-
-    fn bind(
-        &self,
-        reads: Reads,
-        surfaces: &[SurfaceId],
-        table: Option<&wgpu::TextureView>,
-    ) -> Option<wgpu::BindGroup> {
-        let layout = self.pipelines.layouts().of(reads)?;
-        let surfaces = surfaces.iter().map(|&surface| &self.texture(surface).view);
-        let entries: Vec<_> = (0..)
-            .zip(surfaces.chain(table))
-            .map(|(binding, view)| wgpu::BindGroupEntry {
-                binding,
-                resource: wgpu::BindingResource::TextureView(view),
-            })
-            .collect();
-        Some(self.device.create_bind_group(&wgpu::BindGroupDescriptor {
-            label: Some("surfaces"),
-            layout,
-            entries: &entries,
-        }))
-    }
-
-    /// Takes back the texture of a surface that is not read any more.
-    fn has_read(&mut self, id: SurfaceId) {
-        if let Some(left) = self.reads_left.get_mut(&id) {
-            *left -= 1;
-            if *left == 0
-                && let Some(texture) = self.textures.remove(&id)
-            {
-                self.pool.give_back(texture);
-            }
-        }
-    }
-
-    fn finish(self) {
-        for texture in self.textures.into_values() {
-            self.pool.give_back(texture);
-        }
+    /// About what its texels take.
+    fn bytes(&self) -> u64 {
+        const TEXEL_BYTES: u64 = 8;
+        self.region.area() * TEXEL_BYTES
     }
 }

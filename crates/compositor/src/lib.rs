@@ -29,6 +29,7 @@
 
 mod animation;
 mod assets;
+mod backdrop;
 mod color;
 mod compositor;
 mod content;
@@ -45,6 +46,7 @@ mod gif_file;
 mod graph;
 mod image_error;
 mod image_library;
+mod known;
 mod layer;
 mod mipmap;
 mod node;
@@ -53,9 +55,11 @@ mod pipelines;
 mod place;
 mod placement;
 mod plan;
+mod recording;
 mod rect;
 mod scene;
 mod spring;
+mod submission;
 mod surface_pool;
 mod text;
 mod text_textures;
@@ -71,7 +75,7 @@ mod webp_file;
 
 pub use animation::{Animatable, Animated, Keyframe};
 pub use color::{BlendSpace, Color, ParseColorError, PremultipliedColor};
-pub use compositor::{Compositor, CompositorError, PaintError};
+pub use compositor::{Compositor, CompositorError, FrameCost, PaintError};
 pub use content::{
     Clip, ConicGradient, Content, Direction, GradientStop, Group, ImageFile, LinearGradient,
     RadialGradient, Sequence, Shape, Solid, Stroke, StrokeAlign, Transition, TransitionKind,

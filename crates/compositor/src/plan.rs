@@ -10,7 +10,7 @@ use crate::effects::{
     DrawUniforms, EdgeMode, Step, SurfaceEncoding, blur_reach, blur_steps, grade_steps,
     spread_reach, spread_steps,
 };
-use crate::graph::{Graph, SurfaceId, Texture};
+use crate::graph::{Graph, NewDraw, SurfaceId, Texture};
 use crate::layer::BlendMode;
 use crate::node::{Appearance, Body, GradeNode, Node, Progress, ShadowNode};
 use crate::pipelines::{
@@ -69,13 +69,14 @@ impl Planner<'_> {
             view.target_size.height as i32,
         );
         let target_region = IntRect::new(origin, origin + target_size);
-        let target = self.graph.target(target_region, background);
+        let format = self.target_format;
+        let target = self.graph.target(target_region, format, background);
         if self.draws_into_target(nodes) {
             return self.nodes(nodes, target);
         }
         let frame = IntRect::new(IVec2::ZERO, frame_size(view).ceil().as_ivec2());
         let region = needed_region(nodes, target_region, Some(frame));
-        let canvas = self.graph.surface_on(region, background)?;
+        let canvas = self.graph.canvas(region, background)?;
         self.canvas = Some((canvas, frame));
         self.nodes(nodes, canvas)?;
         self.deliver(canvas, target);
@@ -618,10 +619,13 @@ impl Planner<'_> {
         };
         self.graph.draw(
             target,
-            pipeline,
-            bytemuck::bytes_of(&place),
-            step.uniforms.bytes(),
-            texture,
+            NewDraw {
+                pipeline,
+                place: bytemuck::bytes_of(&place),
+                paint: step.uniforms.bytes(),
+                texture,
+                bounds: step.region,
+            },
         );
     }
 
@@ -817,10 +821,13 @@ impl Planner<'_> {
         let place = LayerUniforms::new(outline, bounds, self.graph.region(surface), dither);
         self.graph.draw(
             surface,
-            pipeline,
-            bytemuck::bytes_of(&place),
-            paint,
-            texture,
+            NewDraw {
+                pipeline,
+                place: bytemuck::bytes_of(&place),
+                paint,
+                texture,
+                bounds,
+            },
         );
     }
 }

@@ -11,14 +11,26 @@ pub(crate) struct SurfaceTexture {
     idle_frames: u32,
 }
 
+impl SurfaceTexture {
+    /// What its texels take.
+    pub(crate) fn bytes(&self) -> u64 {
+        let texel_bytes = self.texture.format().block_copy_size(None).unwrap_or(0);
+        u64::from(self.texture.width()) * u64::from(self.texture.height()) * u64::from(texel_bytes)
+    }
+}
+
 /// Textures that nothing needs at the moment.
 #[derive(Debug, Default)]
 pub(crate) struct SurfacePool {
+    /// Those that were needed last come last.
     idle: Vec<SurfaceTexture>,
+    idle_bytes: u64,
 }
 
 /// Sides are rounded up to this, so that a surface that grows a little finds its texture again.
 const SIDE_STEP: u32 = 64;
+/// The most bytes of textures that nothing needs; the longest unused give way.
+const MAX_IDLE_BYTES: u64 = 256 << 20;
 /// A texture that was not used for this many frames is let go.
 const MAX_IDLE_FRAMES: u32 = 8;
 
@@ -41,8 +53,9 @@ impl SurfacePool {
             let texture = &idle.texture;
             texture.width() == width && texture.height() == height && texture.format() == format
         };
-        if let Some(index) = self.idle.iter().position(fits) {
-            let mut texture = self.idle.swap_remove(index);
+        if let Some(index) = self.idle.iter().rposition(fits) {
+            let mut texture = self.idle.remove(index);
+            self.idle_bytes -= texture.bytes();
             texture.idle_frames = 0;
             return texture;
         }
@@ -72,7 +85,12 @@ impl SurfacePool {
 
     /// Later draws may overwrite it: the queue keeps them behind those that read it now.
     pub(crate) fn give_back(&mut self, texture: SurfaceTexture) {
+        self.idle_bytes += texture.bytes();
         self.idle.push(texture);
+        while self.idle_bytes > MAX_IDLE_BYTES {
+            let longest_unused = self.idle.remove(0);
+            self.idle_bytes -= longest_unused.bytes();
+        }
     }
 
     /// Lets go, once a frame, of what has not been needed for long.
@@ -80,7 +98,9 @@ impl SurfacePool {
         for texture in &mut self.idle {
             texture.idle_frames += 1;
         }
-        self.idle
-            .retain(|texture| texture.idle_frames <= MAX_IDLE_FRAMES);
+        let old = self
+            .idle
+            .extract_if(.., |texture| texture.idle_frames > MAX_IDLE_FRAMES);
+        self.idle_bytes -= old.map(|texture| texture.bytes()).sum::<u64>();
     }
 }

@@ -5,6 +5,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod animated_images;
+mod backdrop;
 mod custom_shader;
 mod downscaling;
 mod goldens;
