@@ -26,6 +26,9 @@ pub(crate) struct Options {
     pub(crate) install: InstallOptions,
 }
 
+/// The frame of the demo scene that is its poster: all cards have come to rest.
+const POSTER_FRAME: u64 = 141;
+
 /// Prepares the machine, exports, and prints the summary.
 pub(crate) fn run(shell: &Shell, options: &Options) -> anyhow::Result<ExitCode> {
     let [gpu_probe, export] = build::examples(
@@ -58,9 +61,7 @@ pub(crate) fn run(shell: &Shell, options: &Options) -> anyhow::Result<ExitCode> 
     let report: Report = serde_json::from_str(&shell.read_file(&report)?)
         .context("the export's --json is not what this task reads")?;
 
-    // By then the last picture of the scene has come in.
-    let shown = report.frames * 3 / 4;
-    let frames = format!("{shown}..{}", shown + 1);
+    let frames = format!("{POSTER_FRAME}..{}", POSTER_FRAME + 1);
     finish(
         cmd!(shell, "{export} {scene} --out {poster} --frames {frames}"),
         &poster,

@@ -42,6 +42,13 @@ pub(crate) struct LutAsset {
     pub(crate) id: u64,
 }
 
+/// The same number is the same table.
+impl PartialEq for LutAsset {
+    fn eq(&self, other: &Self) -> bool {
+        self.id == other.id
+    }
+}
+
 impl Assets {
     pub(crate) fn new(
         bindings: TextureBindings,

@@ -36,9 +36,6 @@ pub(crate) struct BackdropUse {
 /// A picture that is not used for this many frames is let go.
 const MAX_IDLE_FRAMES: u32 = 8;
 
-/// Two copies of the frame are worth it where they save more pixels than this many frames have.
-const MIN_FRAMES_SAVED: u64 = 2;
-
 impl Backdrop {
     /// Looks at the draws of a frame of `frame_pixels`, whose `key` holds them in order.
     pub(crate) fn plan(&mut self, key: &[u8], draws: &[Draw], frame_pixels: u64) -> BackdropUse {
@@ -65,7 +62,8 @@ impl Backdrop {
             .sum();
         BackdropUse {
             restored_draws,
-            kept_draws: match saved > MIN_FRAMES_SAVED * frame_pixels {
+            // No draw of a whole frame is cheaper than a copy of it.
+            kept_draws: match saved >= frame_pixels {
                 true => kept_draws,
                 false => restored_draws,
             },

@@ -245,12 +245,13 @@ pub enum TransitionKind {
         #[serde(default)]
         softness: f64,
     },
-    /// The new clip pushes the old one out.
+    /// The new clip pushes the old one out; each is cut off where the other begins.
     Slide {
         /// Where both move to.
         to: Direction,
     },
-    /// The old clip grows towards the viewer and fades, the new one grows into its place.
+    /// The old clip grows to one and a half times its size and fades, the new one fades in at that
+    /// size and shrinks into its place.
     Zoom,
 }
 

@@ -145,6 +145,11 @@ impl Evaluator<'_> {
             let part = (f64::from(index) + 0.5) / f64::from(motion.samples) - 0.5;
             bodies.extend(self.body(layer, space, after_seconds(time, part * seconds))?);
         }
+        // Nothing moves: the average of one and the same is that.
+        if bodies.len() == motion.samples as usize && bodies.windows(2).all(|two| two[0] == two[1])
+        {
+            return Ok(bodies.pop());
+        }
         let bounds = union(bodies.iter().map(|body| body.bounds));
         let Some(Body {
             placement,
@@ -463,16 +468,15 @@ impl Evaluator<'_> {
             },
             TransitionKind::Slide { to } => {
                 let way = to.unit() * space.size;
-                let mut both = nodes(old, &space.moved(way * progress), old_time)?;
-                both.extend(nodes(new, &space.moved(way * (progress - 1.0)), new_time)?);
-                Appearance::Group {
-                    nodes: both,
-                    is_clipped: true,
+                Appearance::Mix {
+                    old: nodes(old, &space.moved(way * progress), old_time)?,
+                    new: nodes(new, &space.moved(way * (progress - 1.0)), new_time)?,
+                    progress: slide(to, progress, space, placement),
                 }
             }
             TransitionKind::Zoom => Appearance::Mix {
                 old: nodes(old, &space.zoomed(1.0 + progress * 0.5), old_time)?,
-                new: nodes(new, &space.zoomed(0.75 + progress * 0.25), new_time)?,
+                new: nodes(new, &space.zoomed(1.5 - progress * 0.5), new_time)?,
                 progress: Progress::Even(progress.clamp(0.0, 1.0)),
             },
         })
@@ -502,6 +506,18 @@ fn wipe(to: Direction, softness: f64, progress: f64, placement: &Placement) -> P
     Progress::Ramp {
         slope: -direction / soft,
         start: (edge + direction.dot(begin)) / soft,
+    }
+}
+
+/// The ramp of the line where two clips meet that slide, one pixel of the layer soft.
+fn slide(to: Direction, progress: f64, space: &Space, placement: &Placement) -> Progress {
+    let direction = to.unit();
+    // Where the new clip comes in, and where the line is by now, in pixels of the content.
+    let begin = DVec2::select(direction.cmpge(DVec2::ZERO), DVec2::ZERO, space.size);
+    let line = placement.layer_point(begin + direction * space.size * progress);
+    Progress::Ramp {
+        slope: -direction,
+        start: direction.dot(line) + 0.5,
     }
 }
 

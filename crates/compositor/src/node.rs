@@ -16,7 +16,7 @@ use crate::texture::ImageTexture;
 use crate::uniforms::{Corner, Outline};
 
 /// A layer that is seen.
-#[derive(Debug)]
+#[derive(Debug, PartialEq)]
 pub(crate) struct Node {
     pub(crate) body: Body,
     /// The pixels that the layer can change, effects included; may reach beyond the frame.
@@ -33,7 +33,7 @@ pub(crate) struct Node {
 }
 
 /// What is seen of a layer before anything is done to it.
-#[derive(Debug)]
+#[derive(Debug, PartialEq)]
 pub(crate) struct Body {
     pub(crate) appearance: Appearance,
     pub(crate) placement: Placement,
@@ -44,7 +44,7 @@ pub(crate) struct Body {
 }
 
 /// What a layer shows, colours in the scene's blending space with alpha multiplied in.
-#[derive(Debug)]
+#[derive(Debug, PartialEq)]
 pub(crate) enum Appearance {
     Solid(DVec4),
     Shape {
@@ -101,7 +101,7 @@ pub(crate) enum Appearance {
 }
 
 /// How far one group has taken the other's place.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Progress {
     /// Everywhere the same, 0 to 1.
     Even(f64),
@@ -111,14 +111,14 @@ pub(crate) enum Progress {
 }
 
 /// Changes to colours.
-#[derive(Debug)]
+#[derive(Debug, PartialEq)]
 pub(crate) struct GradeNode {
     pub(crate) settings: Grade,
     pub(crate) lut: Option<LutAsset>,
 }
 
 /// Where a layer is seen.
-#[derive(Debug)]
+#[derive(Debug, PartialEq)]
 pub(crate) struct MaskNode {
     /// Nothing, if the mask is not seen at this time.
     pub(crate) node: Option<Node>,
@@ -126,7 +126,7 @@ pub(crate) struct MaskNode {
 }
 
 /// A shadow, in pixels of the frame.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct ShadowNode {
     pub(crate) color: DVec4,
     pub(crate) offset: DVec2,

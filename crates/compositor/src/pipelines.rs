@@ -80,6 +80,12 @@ pub(crate) enum MaskKind {
     InvertedLuminance = 4,
 }
 
+impl MaskKind {
+    pub(crate) fn is_inverted(self) -> bool {
+        matches!(self, Self::InvertedAlpha | Self::InvertedLuminance)
+    }
+}
+
 /// Where on a ramp a surface is seen; the numbers are those of `RAMP` in `layer_composite.wgsl`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum RampKind {

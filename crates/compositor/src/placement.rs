@@ -16,7 +16,7 @@ pub(crate) struct Space {
 /// A layer's box in the frame.
 ///
 /// "Layer pixels" are those of the box, from its top left corner, before scaling and turning.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Placement {
     pub(crate) frame_from_layer: DMat3,
     /// The part of the box that holds content, in layer pixels.
@@ -185,11 +185,15 @@ impl Placement {
 
     /// A rectangle of the content's own pixels in those of the layer.
     pub(crate) fn layer_from_content(&self, rect: Rect) -> Rect {
-        let point = |point: DVec2| (point - self.content_offset) / self.content_scale;
         Rect {
-            min: point(rect.min),
-            max: point(rect.max),
+            min: self.layer_point(rect.min),
+            max: self.layer_point(rect.max),
         }
+    }
+
+    /// A point of the content's own pixels in those of the layer.
+    pub(crate) fn layer_point(&self, content: DVec2) -> DVec2 {
+        (content - self.content_offset) / self.content_scale
     }
 
     /// The pixels that a rectangle of the layer touches.
@@ -282,7 +286,7 @@ impl Placement {
 /// affine placements their unit along each axis is the pixel of the frame, measured across the box's
 /// edges, so that distances from edges are distances in the frame; in perspective it is the pixel of
 /// the layer.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct PixelMap {
     /// The pixel of the full frame that offsets are counted from.
     pub(crate) origin: IVec2,

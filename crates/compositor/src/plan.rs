@@ -41,6 +41,12 @@ pub(crate) struct Planner<'a> {
     pub(crate) canvas: Option<(SurfaceId, IntRect)>,
 }
 
+/// A layer on a surface of its own, and what decides where it is seen.
+struct Finished {
+    layer: SurfaceId,
+    mask: Option<(SurfaceId, MaskKind)>,
+}
+
 /// How a draw gets into a surface.
 #[derive(Clone, Copy)]
 struct Laying {
@@ -166,21 +172,26 @@ impl Planner<'_> {
         };
         if let Some(shadow) = &node.shadow {
             let wanted = shadow.source_region(bounds);
-            if let Some(silhouette) = self.finished(node, wanted)? {
+            if let Some(Finished { layer, mask }) = self.finished(node, wanted)? {
+                let silhouette = match mask {
+                    Some(mask) => self.masked(layer, mask)?,
+                    None => layer,
+                };
                 self.shadow(shadow, silhouette, bounds, surface)?;
             }
         }
         if node.grade.is_none() && node.blur == 0.0 && node.mask.is_none() {
             return self.body(&node.body, surface, laying);
         }
-        if let Some(layer) = self.finished(node, bounds)? {
-            self.composite(layer, surface, laying, None);
+        if let Some(Finished { layer, mask }) = self.finished(node, bounds)? {
+            self.composite(layer, surface, laying, mask);
         }
         Ok(())
     }
 
-    /// The layer alone, blurred and masked, where it lies in `wanted`.
-    fn finished(&mut self, node: &Node, wanted: IntRect) -> Result<Option<SurfaceId>, PaintError> {
+    /// The layer alone, graded and blurred, where it lies in `wanted`, and its mask. Nothing if none
+    /// of it is seen.
+    fn finished(&mut self, node: &Node, wanted: IntRect) -> Result<Option<Finished>, PaintError> {
         let reach = blur_reach(node.blur);
         let region = node.body.bounds.intersect(wanted.expand(reach));
         if region.is_empty() {
@@ -196,33 +207,43 @@ impl Planner<'_> {
             let steps = blur_steps(source, wanted, node.blur, EdgeMode::Transparent);
             layer = self.run(layer, &steps, None)?;
         }
-        if let Some(mask) = &node.mask {
-            return self.masked(layer, mask.node.as_ref(), mask.kind);
-        }
-        Ok(Some(layer))
+        let Some(mask) = &node.mask else {
+            return Ok(Some(Finished { layer, mask: None }));
+        };
+        let region = self.graph.region(layer);
+        let mask_bounds = mask
+            .node
+            .as_ref()
+            .map_or(IntRect::EMPTY, |node| node.bounds);
+        let mask_region = mask_bounds.intersect(region);
+        let (Some(mask_node), false) = (&mask.node, mask_region.is_empty()) else {
+            // Where the mask is nothing, all is seen, or nothing.
+            return Ok(mask
+                .kind
+                .is_inverted()
+                .then_some(Finished { layer, mask: None }));
+        };
+        let mask_surface = self.graph.surface(mask_region.even())?;
+        self.node(mask_node, mask_surface)?;
+        Ok(Some(Finished {
+            layer,
+            mask: Some((mask_surface, mask.kind)),
+        }))
     }
 
+    /// A layer as its mask lets it be seen.
     fn masked(
         &mut self,
         layer: SurfaceId,
-        mask: Option<&Node>,
-        kind: MaskKind,
-    ) -> Result<Option<SurfaceId>, PaintError> {
-        let is_inverted = matches!(kind, MaskKind::InvertedAlpha | MaskKind::InvertedLuminance);
-        let region = self.graph.region(layer);
-        let mask_region = mask.map_or(IntRect::EMPTY, |mask| mask.bounds.intersect(region));
-        let (Some(mask), false) = (mask, mask_region.is_empty()) else {
-            return Ok(is_inverted.then_some(layer));
+        (mask, kind): (SurfaceId, MaskKind),
+    ) -> Result<SurfaceId, PaintError> {
+        let region = match kind.is_inverted() {
+            true => self.graph.region(layer),
+            false => self.graph.region(mask),
         };
-        let mask_surface = self.graph.surface(mask_region.even())?;
-        self.node(mask, mask_surface)?;
-        let region = match is_inverted {
-            true => region,
-            false => mask_region,
-        };
-        let masked = self.graph.surface(region.even())?;
-        self.composite(layer, masked, Laying::PLAIN, Some((mask_surface, kind)));
-        Ok(Some(masked))
+        let masked = self.graph.surface(region)?;
+        self.composite(layer, masked, Laying::PLAIN, Some((mask, kind)));
+        Ok(masked)
     }
 
     /// Draws what a layer shows over what is there.

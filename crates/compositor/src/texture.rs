@@ -32,6 +32,13 @@ pub(crate) struct ImageTexture {
     pub(crate) id: u64,
 }
 
+/// The same number is the same texture.
+impl PartialEq for ImageTexture {
+    fn eq(&self, other: &Self) -> bool {
+        self.id == other.id
+    }
+}
+
 /// A number that no texture has had before.
 pub(crate) fn next_texture_id() -> u64 {
     static NEXT: AtomicU64 = AtomicU64::new(0);

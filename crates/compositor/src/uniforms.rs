@@ -34,7 +34,7 @@ pub(crate) struct Outline {
 }
 
 /// How round the corners of an outline are.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Corner {
     /// How far they reach along the sides, in layer pixels.
     pub(crate) extent: DVec2,

@@ -26,6 +26,13 @@ pub(crate) struct CheckedShader {
     pub(crate) wgsl: String,
 }
 
+/// The same number is the same shader.
+impl PartialEq for CheckedShader {
+    fn eq(&self, other: &Self) -> bool {
+        self.id == other.id
+    }
+}
+
 /// What the author's source finds declared.
 const PLACE: &str =
     "struct Place { position: vec2<f32>, uv: vec2<f32>, size: vec2<f32>, pixel: f32, time: f32 } ";

@@ -29,7 +29,7 @@ pub(crate) struct TextLayout {
     pub(super) parts: Arc<Mutex<Parts>>,
 }
 
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq)]
 pub(super) struct Outline {
     /// How far it reaches beyond the glyphs, in pixels of the layer, above 0.
     pub(super) reach: f64,
@@ -37,11 +37,22 @@ pub(super) struct Outline {
 }
 
 /// Words in a colour of their own.
-#[derive(Clone)]
+#[derive(Clone, PartialEq)]
 pub(super) struct Highlight {
     /// Their indices, ascending; at least one.
     pub(super) words: Arc<[u32]>,
     pub(super) color: PremultipliedColor,
+}
+
+/// Layouts of the same block in the same colours are the same.
+impl PartialEq for TextLayout {
+    fn eq(&self, other: &Self) -> bool {
+        self.block.id == other.block.id
+            && self.color == other.color
+            && self.outline == other.outline
+            && self.highlight == other.highlight
+            && self.boxes == other.boxes
+    }
 }
 
 /// Without the glyphs, of which there may be a hundred thousand.

@@ -8,7 +8,8 @@ use framefence::{
     RendererOptions, Size, Time,
 };
 use framefence_compositor::{
-    Animated, BlendSpace, Color, Compositor, Content, Easing, Group, Keyframe, Layer, Scene,
+    Animated, BlendSpace, Color, Compositor, Content, Easing, Group, Keyframe, Layer, MotionBlur,
+    Scene,
 };
 
 use crate::render::{at, faded, gpu, gradient, render_at, render_region, rotated, scene, solid};
@@ -66,6 +67,22 @@ fn what_lies_beneath_the_lowest_change_is_drawn_once() {
         let expected = [8, 8, 2, 2, 2, 2, 2].map(|count| count + delivered);
         assert_eq!(draws, expected, "{space:?}");
     }
+}
+
+#[test]
+fn a_layer_at_rest_is_not_averaged() {
+    let still = at(40.3, 30.7, rotated(13.0, solid(30.0, 12.0, Color::WHITE)));
+    let blurred = Layer {
+        motion_blur: Some(MotionBlur::default()),
+        ..still.clone()
+    };
+    let draw = |layer: Layer| {
+        let scene = scene(SIZE.width, SIZE.height, vec![layer]);
+        let mut compositor = Compositor::new(gpu(), scene, "").unwrap();
+        let frame = render_region(&mut compositor, SIZE, Region::whole(SIZE), Time::ZERO);
+        (frame, compositor.last_cost())
+    };
+    assert!(draw(still) == draw(blurred));
 }
 
 #[test]

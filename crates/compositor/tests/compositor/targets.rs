@@ -229,7 +229,7 @@ fn a_picture_beyond_the_texture_limit_is_halved() {
 #[test]
 fn the_demo_scene_loads() {
     let assets = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/assets");
-    for (name, frames) in [("demo.json", 180), ("small.json", 10)] {
+    for (name, frames) in [("demo.json", 300), ("small.json", 10)] {
         let scene = Scene::load(assets.join(name)).unwrap();
         assert_eq!(scene.frame_count(), frames, "{name}");
         Compositor::new(gpu(), scene, &assets).unwrap();
