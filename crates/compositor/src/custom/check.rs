@@ -103,10 +103,10 @@ fn compose(source: &str, members: &str) -> Result<String, ShaderProblem> {
         source_start: declared.len(),
     };
     let mut module = parse(&text)?;
-    validate(&module, &text)?;
+    let info = validate(&module, &text)?;
     available(&module, &text)?;
     shade(&module)?;
-    bounds::bound(&mut module)
+    bounds::bound(&mut module, &info)
         .map_err(|operations| ShaderProblem::TooManyOperations { operations })?;
     prefix_names(&mut module);
 

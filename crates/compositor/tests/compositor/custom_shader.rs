@@ -155,6 +155,17 @@ fn loops_without_end_are_ended() {
             return vec4<f32>(1.0);
         }";
     assert_eq!(drawn(in_shade).get_pixel(7, 7), &Rgba([0; 4]));
+    let between_rounds = "
+        var<private> count: u32;
+        fn shade(place: Place) -> vec4<f32> {
+            loop {
+                continuing {
+                    while true { count += 1u; }
+                }
+            }
+            return vec4<f32>(1.0);
+        }";
+    assert_eq!(drawn(between_rounds).get_pixel(7, 7), &Rgba([0; 4]));
     // The device is still there.
     assert_eq!(drawn(WHITE).get_pixel(7, 7).0, [255; 4]);
 }
@@ -272,6 +283,19 @@ fn a_shader_that_compilers_would_blow_up_on_is_refused() {
         }
         other => panic!("{other}"),
     }
+    let copies = "
+        var<private> large: array<vec4<f32>, 1024>;
+        fn shade(place: Place) -> vec4<f32> {
+            var first = large;
+            var second = first;
+            COPIES
+            return second[3];
+        }"
+    .replace("COPIES", &"first = second; second = first;".repeat(8));
+    assert!(matches!(
+        problem(&copies, &[]),
+        ShaderProblem::TooManyOperations { .. }
+    ));
     let deep = format!(
         "fn shade(place: Place) -> vec4<f32> {{ return vec4<f32>({}1.0{}); }}",
         "(".repeat(50_000),
