@@ -10,25 +10,10 @@ use std::path::Path;
 use framefence::Time;
 use image::{Rgba, RgbaImage};
 
+use crate::light::{linear_from_srgb, srgb_from_linear};
 use crate::render::{
     Difference, at, picture, render_at, rotated, scaled, scene, transparent_scene,
 };
-
-fn linear_from_srgb(code: u8) -> f64 {
-    let encoded = f64::from(code) / 255.0;
-    match encoded {
-        dark if dark <= 0.04045 => dark / 12.92,
-        bright => ((bright + 0.055) / 1.055).powf(2.4),
-    }
-}
-
-fn srgb_from_linear(linear: f64) -> u8 {
-    let encoded = match linear {
-        dark if dark <= 0.003_130_8 => dark * 12.92,
-        bright => 1.055 * bright.powf(1.0 / 2.4) - 0.055,
-    };
-    (encoded * 255.0).round() as u8
-}
 
 /// The opaque picture at `width` × `height`, each pixel the average of its area.
 fn area_average(source: &RgbaImage, width: u32, height: u32) -> RgbaImage {
@@ -48,11 +33,11 @@ fn area_average(source: &RgbaImage, width: u32, height: u32) -> RgbaImage {
             for (column, weight_x) in weights(source.width(), width, x) {
                 let pixel = source.get_pixel(column, row);
                 for (light, &code) in light.iter_mut().zip(&pixel.0) {
-                    *light += weight_x * weight_y * linear_from_srgb(code);
+                    *light += weight_x * weight_y * linear_from_srgb(f64::from(code) / 255.0);
                 }
             }
         }
-        let [red, green, blue] = light.map(srgb_from_linear);
+        let [red, green, blue] = light.map(|light| (srgb_from_linear(light) * 255.0).round() as u8);
         Rgba([red, green, blue, 255])
     })
 }

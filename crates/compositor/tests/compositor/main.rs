@@ -5,9 +5,11 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod animated_images;
+mod blends;
 mod custom_shader;
 mod downscaling;
 mod goldens;
+mod light;
 mod reference;
 mod render;
 mod scene_errors;
