@@ -14,6 +14,7 @@ mod reference;
 mod render;
 mod scene_errors;
 mod shaders;
+mod shapes;
 mod targets;
 mod text;
 mod tiles;
