@@ -16,7 +16,7 @@ use crate::render::{
 };
 
 /// The opaque picture at `width` × `height`, each pixel the average of its area.
-fn area_average(source: &RgbaImage, width: u32, height: u32) -> RgbaImage {
+pub(crate) fn area_average(source: &RgbaImage, width: u32, height: u32) -> RgbaImage {
     let weights = |from: u32, to: u32, index: u32| {
         let start = f64::from(index) * f64::from(from) / f64::from(to);
         let end = f64::from(index + 1) * f64::from(from) / f64::from(to);
@@ -43,7 +43,7 @@ fn area_average(source: &RgbaImage, width: u32, height: u32) -> RgbaImage {
 }
 
 /// A photograph cut to 448 × 288 pixels, which halve evenly five times.
-fn photograph() -> RgbaImage {
+pub(crate) fn photograph() -> RgbaImage {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/assets/chelsea.png");
     let whole = image::open(path).unwrap().into_rgba8();
     image::imageops::crop_imm(&whole, 0, 0, 448, 288).to_image()
