@@ -8,6 +8,7 @@ mod animated_images;
 mod blends;
 mod custom_shader;
 mod downscaling;
+mod effects;
 mod goldens;
 mod images;
 mod light;
