@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use framefence::{FrameView, Gpu, PaintContext, Painter, PainterError, Targets};
 
 use crate::assets::Assets;
+use crate::cost::FrameCost;
 use crate::cube::LoadLutError;
 use crate::custom::LoadShaderError;
 use crate::evaluate::{MAX_LAYERS_IN_FRAME, evaluate};
@@ -36,6 +37,7 @@ pub struct Compositor {
     pipelines: Pipelines,
     text_textures: TextTextures,
     graph: Graph,
+    last_cost: FrameCost,
 }
 
 /// Why a scene cannot be drawn.
@@ -139,6 +141,7 @@ impl Compositor {
             assets,
             text_textures: TextTextures::default(),
             graph: Graph::new(device, &pipelines),
+            last_cost: FrameCost::default(),
             pipelines,
         })
     }
@@ -147,6 +150,13 @@ impl Compositor {
     #[must_use]
     pub fn scene(&self) -> &Scene {
         &self.scene
+    }
+
+    /// What the last frame took, all of its targets together; of a frame that failed, what was
+    /// recorded until then. Nothing before the first frame.
+    #[must_use]
+    pub fn last_cost(&self) -> FrameCost {
+        self.last_cost
     }
 
     /// The fonts and characters that texts ask for and that could not be had so far, each with what
@@ -223,11 +233,13 @@ impl Painter for Compositor {
     /// [`PaintError`], if there are targets that the compositor cannot draw into, or the scene at
     /// this time is more than can be drawn.
     fn paint(&mut self, context: &mut PaintContext<'_>) -> Result<(), PainterError> {
+        self.last_cost = FrameCost::default();
         check_targets(&context.targets)?;
         for target in context.targets.colors {
             self.plan(context.gpu, &context.view, target.format)?;
-            self.graph
-                .record(context.gpu, context.encoder, &self.pipelines, &target.view);
+            self.last_cost +=
+                self.graph
+                    .record(context.gpu, context.encoder, &self.pipelines, &target.view);
         }
         self.text_textures.trim();
         Ok(())

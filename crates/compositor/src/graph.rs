@@ -8,6 +8,7 @@ use std::collections::{HashMap, HashSet};
 use glam::IVec2;
 
 use crate::compositor::PaintError;
+use crate::cost::FrameCost;
 use crate::pipelines::{PipelineId, Pipelines, Reads, SURFACE_FORMAT};
 use crate::rect::IntRect;
 use crate::surface_pool::{SurfacePool, SurfaceTexture};
@@ -161,7 +162,12 @@ impl Graph {
         background: wgpu::Color,
     ) -> Result<SurfaceId, PaintError> {
         let id = self.surface(region)?;
-        self.surfaces[id.0].background = background;
+        let surface = &mut self.surfaces[id.0];
+        surface.background = background;
+        let wgpu::Color { r, g, b, a } = background;
+        for channel in [r, g, b, a] {
+            surface.key.extend(channel.to_le_bytes());
+        }
         Ok(id)
     }
 
@@ -274,14 +280,15 @@ impl Graph {
         }
     }
 
-    /// Records the frame's commands; `target` is the texture that the frame is drawn into.
+    /// Records the frame's commands and tells what they are; `target` is the texture that the frame
+    /// is drawn into.
     pub(crate) fn record(
         &mut self,
         gpu: &framefence::Gpu,
         encoder: &mut wgpu::CommandEncoder,
         pipelines: &Pipelines,
         target: &wgpu::TextureView,
-    ) {
+    ) -> FrameCost {
         for index in 0..self.surfaces.len() {
             if self.surfaces[index].is_target {
                 self.end_pass(SurfaceId(index));
@@ -300,6 +307,7 @@ impl Graph {
             pipelines,
             device,
             target,
+            cost: FrameCost::default(),
         };
         for (command, _) in self
             .commands
@@ -316,7 +324,7 @@ impl Graph {
                 Command::Copy { from, to } => recording.copy(encoder, *from, *to),
             }
         }
-        recording.finish();
+        let cost = recording.finish();
         let used: HashSet<_> = self
             .surfaces
             .iter()
@@ -324,6 +332,7 @@ impl Graph {
             .collect();
         self.known.keep(&used, &mut self.pool);
         self.pool.trim();
+        cost
     }
 
     /// Which commands the target's pixels depend on, given the textures that are there already.
@@ -458,6 +467,7 @@ struct Recording<'a> {
     pipelines: &'a Pipelines,
     device: &'a wgpu::Device,
     target: &'a wgpu::TextureView,
+    cost: FrameCost,
 }
 
 impl Recording<'_> {
@@ -475,7 +485,13 @@ impl Recording<'_> {
             true => self.target.clone(),
             false => self.texture(target).view.clone(),
         };
-        let size = surface.region.size().as_vec2();
+        let size = surface.region.size();
+        self.cost += FrameCost {
+            passes: 1,
+            draws: draws.len() as u32,
+            surface_pixels: u64::from(size.x as u32) * u64::from(size.y as u32),
+        };
+        let size = size.as_vec2();
         let mut pass = encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
             label: Some("compositor"),
             color_attachments: &[Some(wgpu::RenderPassColorAttachment {
@@ -613,9 +629,10 @@ impl Recording<'_> {
         }
     }
 
-    fn finish(self) {
+    fn finish(self) -> FrameCost {
         for texture in self.textures.into_values() {
             self.pool.give_back(texture);
         }
+        self.cost
     }
 }

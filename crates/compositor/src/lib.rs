@@ -32,6 +32,7 @@ mod assets;
 mod color;
 mod compositor;
 mod content;
+mod cost;
 mod cube;
 #[cfg(test)]
 mod cube_reference;
@@ -76,6 +77,7 @@ pub use content::{
     Clip, ConicGradient, Content, Direction, GradientStop, Group, ImageFile, LinearGradient,
     RadialGradient, Sequence, Shape, Solid, Stroke, StrokeAlign, Transition, TransitionKind,
 };
+pub use cost::FrameCost;
 pub use cube::{
     LUT_1D_SIZES, LUT_3D_SIZES, LoadLutError, LutLineProblem, LutProblem, MAX_LUT_FILE_BYTES,
 };

@@ -6,6 +6,7 @@
 
 mod animated_images;
 mod blends;
+mod cache;
 mod custom_shader;
 mod downscaling;
 mod effects;
