@@ -19,6 +19,8 @@ use crate::uniform_buffer::{UniformBuffer, UniformOffsets};
 pub(crate) struct Graph {
     surfaces: Vec<Surface>,
     commands: Vec<Command>,
+    /// The surfaces that can be known again, in the order in which their commands end.
+    finished: Vec<(SurfaceId, ContentId)>,
     uniforms: UniformBuffer,
     known: Known,
     pool: SurfacePool,
@@ -107,6 +109,7 @@ impl Graph {
         Self {
             surfaces: Vec::new(),
             commands: Vec::new(),
+            finished: Vec::new(),
             uniforms: UniformBuffer::new(device, &pipelines.layouts().uniforms),
             known: Known::default(),
             pool: SurfacePool::default(),
@@ -118,6 +121,7 @@ impl Graph {
     pub(crate) fn clear(&mut self) {
         self.surfaces.clear();
         self.commands.clear();
+        self.finished.clear();
         self.uniforms.clear();
     }
 
@@ -276,7 +280,9 @@ impl Graph {
         self.end_pass(id);
         let surface = &mut self.surfaces[id.0];
         if surface.content.is_none() && !surface.is_transient {
-            surface.content = Some(self.known.find(&surface.key));
+            let content = self.known.find(&surface.key);
+            surface.content = Some(content);
+            self.finished.push((id, content));
         }
     }
 
@@ -325,11 +331,7 @@ impl Graph {
             }
         }
         let cost = recording.finish();
-        let used: HashSet<_> = self
-            .surfaces
-            .iter()
-            .filter_map(|surface| surface.content)
-            .collect();
+        let used: HashSet<_> = self.finished.iter().map(|&(_, content)| content).collect();
         self.known.keep(&used, &mut self.pool);
         self.pool.trim();
         cost
@@ -342,33 +344,25 @@ impl Graph {
             .iter()
             .map(|surface| surface.is_target)
             .collect();
-        let mut drawn = HashSet::new();
-        // Of surfaces with the same content, the first is drawn.
-        let mut is_first = vec![true; self.surfaces.len()];
-        for (index, surface) in self.surfaces.iter().enumerate() {
-            if let Some(content) = surface.content {
-                is_first[index] = drawn.insert(content);
-            }
-        }
+        // Of surfaces with the same content the one that is finished first is drawn: all that read
+        // any of them come after it.
         let mut first = HashMap::new();
-        for (index, surface) in self.surfaces.iter().enumerate() {
-            if let Some(content) = surface.content {
-                first.entry(content).or_insert(index);
-            }
+        for &(surface, content) in &self.finished {
+            first.entry(content).or_insert(surface);
         }
         let mut needed = vec![false; self.commands.len()];
         for (needed, command) in needed.iter_mut().zip(&self.commands).rev() {
             let written = command.writes();
             let surface = &self.surfaces[written.0];
-            let is_there = surface
-                .content
-                .is_some_and(|content| self.known.textures.contains_key(&content));
-            *needed = wanted[written.0] && !is_there && is_first[written.0];
+            let is_had = surface.content.is_some_and(|content| {
+                first[&content] != written || self.known.textures.contains_key(&content)
+            });
+            *needed = wanted[written.0] && !is_had;
             if *needed {
                 for read in command.reads() {
                     wanted[read.0] = true;
                     if let Some(content) = self.surfaces[read.0].content {
-                        wanted[first[&content]] = true;
+                        wanted[first[&content].0] = true;
                     }
                 }
             }

@@ -234,6 +234,31 @@ fn assert_frames_stand_alone(scene: Scene, order: &[i64]) {
     }
 }
 
+/// Equal layers that are needed at different times, of which the one that is named first is drawn
+/// last: a layer and those that mask it.
+#[test]
+fn equal_layers_that_mask_each_other_are_drawn_once() {
+    let named = |name: &str, mask: Option<&str>| {
+        with(faded(0.5, orange()), |layer| {
+            layer.name = name.to_owned();
+            layer.mask = mask.map(|name| Mask {
+                layer: name.to_owned(),
+                channel: MaskChannel::Alpha,
+                inverted: false,
+            });
+        })
+    };
+    let layers = vec![
+        named("top", Some("first")),
+        with(named("first", Some("second")), |layer| layer.hidden = true),
+        with(named("second", None), |layer| layer.hidden = true),
+    ];
+    let mut frames = Frames::of(transparent_scene(SIZE.width, SIZE.height, layers));
+    // A half of a half of a half, off by what three surfaces are rounded by.
+    let alpha = frames.draw(frame(0)).get_pixel(48, 32)[3];
+    assert!(alpha.abs_diff(32) <= 1, "{alpha}");
+}
+
 /// Layers that move, layers that stay, and layers that do so at times.
 fn everything() -> Vec<Layer> {
     let turning = |layer: Layer| {

@@ -13,6 +13,7 @@ mod effects;
 mod goldens;
 mod images;
 mod light;
+mod limits;
 mod luts;
 mod reference;
 mod render;
