@@ -93,7 +93,7 @@ fn a_still_frame_is_not_drawn_twice() {
     let still = || {
         let inside = vec![orange(), rotated(20.0, orange())];
         with(blurred(group(inside)), |layer| {
-            layer.shadow = Some(Shadow::default())
+            layer.shadow = Some(Shadow::default());
         })
     };
     for layer in [
@@ -142,7 +142,7 @@ fn what_is_not_seen_costs_nothing() {
     let second = Time::from_ratio(1, 2);
     let effects = |layer| {
         with(blurred(layer), |layer| {
-            layer.shadow = Some(Shadow::default())
+            layer.shadow = Some(Shadow::default());
         })
     };
     let unseen = [
@@ -206,7 +206,7 @@ fn a_background_that_changes_is_drawn_again() {
             keyframe(0, Color::rgb(200, 0, 0)),
             keyframe(1, Color::rgb(0, 0, 200)),
         ]);
-        assert_frames_stand_alone(scene, &[0, 20, 3]);
+        assert_frames_stand_alone(&scene, &[0, 20, 3]);
     }
 }
 
@@ -221,15 +221,15 @@ fn every_frame_is_what_a_new_compositor_draws() {
         let shuffled = (0..25).map(|index| index * 7 % 25);
         let any = (0..20).map(|index| index * index * 11 % 23);
         let order: Vec<_> = shuffled.chain(any).collect();
-        assert_frames_stand_alone(scene, &order);
+        assert_frames_stand_alone(&scene, &order);
     }
 }
 
-fn assert_frames_stand_alone(scene: Scene, order: &[i64]) {
+fn assert_frames_stand_alone(scene: &Scene, order: &[i64]) {
     let mut frames = Frames::of(scene.clone());
     for &index in order {
         let drawn = frames.draw(frame(index));
-        let alone = render_at(&scene, "".as_ref(), frame(index));
+        let alone = render_at(scene, "".as_ref(), frame(index));
         assert!(drawn == alone, "frame {index} in {:?}", scene.blend_space);
     }
 }
@@ -347,7 +347,7 @@ fn everything() -> Vec<Layer> {
             at(20.0, 20.0, glass.clone()),
         ]))),
         with(moved(orange()), |layer| {
-            layer.motion_blur = Some(MotionBlur::default())
+            layer.motion_blur = Some(MotionBlur::default());
         }),
         at(30.0, 40.0, glass),
         masked,

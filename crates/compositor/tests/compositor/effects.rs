@@ -96,7 +96,7 @@ fn a_blurred_picture_is_the_gaussian_of_it() {
             .collect();
         for sigma in [1.0, 3.0, 10.0, 40.0] {
             let layer = with(at(80.0, 56.0, picture("part.png")), |layer| {
-                layer.blur = sigma.into()
+                layer.blur = sigma.into();
             });
             let mut scene = transparent_scene(SIZE.0, SIZE.1, vec![layer]);
             scene.blend_space = space;
@@ -284,7 +284,7 @@ fn a_graded_colour_is_what_the_formulas_say() {
     for space in [BlendSpace::Srgb, BlendSpace::Linear] {
         for (name, grade, expected) in &cases {
             let layer = with(solid(8.0, 8.0, color), |layer| {
-                layer.grade = Some(grade.clone())
+                layer.grade = Some(grade.clone());
             });
             let mut scene = transparent_scene(8, 8, vec![layer]);
             scene.blend_space = space;

@@ -213,10 +213,10 @@ fn numbers_that_are_none_are_refused_wherever_they_stand() {
     type Set = (&'static str, fn(&mut Layer, f64));
     let settings: [Set; 24] = [
         ("position[0]", |layer, value| {
-            layer.position = Some([value, 0.0].into())
+            layer.position = Some([value, 0.0].into());
         }),
         ("anchor[1]", |layer, value| {
-            layer.anchor = [0.0, value].into()
+            layer.anchor = [0.0, value].into();
         }),
         ("scale[0]", |layer, value| layer.scale = [value, 1.0].into()),
         ("rotation", |layer, value| layer.rotation = value.into()),
@@ -224,13 +224,13 @@ fn numbers_that_are_none_are_refused_wherever_they_stand() {
             layer.tilt = Some(Tilt {
                 x: value.into(),
                 ..Tilt::default()
-            })
+            });
         }),
         ("tilt.y", |layer, value| {
             layer.tilt = Some(Tilt {
                 y: value.into(),
                 ..Tilt::default()
-            })
+            });
         }),
         ("tilt.distance", |layer, value| {
             layer.tilt = Some(Tilt {
@@ -242,13 +242,13 @@ fn numbers_that_are_none_are_refused_wherever_they_stand() {
             layer.crop = Some(Crop {
                 left: value.into(),
                 ..Crop::default()
-            })
+            });
         }),
         ("crop.bottom", |layer, value| {
             layer.crop = Some(Crop {
                 bottom: value.into(),
                 ..Crop::default()
-            })
+            });
         }),
         ("corner_radius", |layer, value| {
             layer.corner_radius = value.into();
@@ -280,7 +280,7 @@ fn numbers_that_are_none_are_refused_wherever_they_stand() {
         }),
         ("blur", |layer, value| layer.blur = value.into()),
         ("background_blur", |layer, value| {
-            layer.background_blur = value.into()
+            layer.background_blur = value.into();
         }),
         ("shadow.offset[1]", |layer, value| {
             layer.shadow = Some(Shadow {
@@ -380,7 +380,7 @@ fn scenes_that_multiply_are_refused() {
 fn surfaces_that_no_texture_can_hold_are_refused() {
     let side = gpu().device().limits().max_texture_dimension_2d;
     let blurred = with(solid(1e6, 8.0, Color::WHITE), |layer| {
-        layer.blur = 40.0.into()
+        layer.blur = 40.0.into();
     });
     let size = Size::new(side, 8);
     let scene = scene(side, 8, vec![blurred]);

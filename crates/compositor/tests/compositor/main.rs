@@ -5,6 +5,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod animated_images;
+mod any_scene;
 mod blends;
 mod cache;
 mod custom_shader;

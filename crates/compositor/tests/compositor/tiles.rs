@@ -271,7 +271,7 @@ fn shapes() -> Vec<Case> {
     shapes
         .flat_map(|shape| {
             let rectangle = with(Layer::new(Content::Rectangle(shape.clone())), |rectangle| {
-                rectangle.corner_radius = 11.0.into()
+                rectangle.corner_radius = 11.0.into();
             });
             [rectangle, Layer::new(Content::Ellipse(shape))]
         })
