@@ -40,13 +40,20 @@ fn content() -> impl Strategy<Value = Layer> {
 }
 
 fn layers() -> impl Strategy<Value = Vec<Layer>> {
-    let leaf = prop::collection::vec(content().prop_flat_map(changed), 1..4).prop_map(with_masks);
-    leaf.prop_recursive(3, 16, 3, |inner| {
-        let groups =
-            inner.prop_map(|layers| Layer::new(Content::Group(Group { size: None, layers })));
-        let layer = prop_oneof![content(), groups].prop_flat_map(changed);
-        prop::collection::vec(layer, 1..4).prop_map(with_masks)
+    list(content()).prop_recursive(3, 16, 3, |inner| {
+        let group = |layers| Layer::new(Content::Group(Group { size: None, layers }));
+        list(prop_oneof![content(), inner.prop_map(group)])
     })
+}
+
+/// Different layers, or one several times.
+fn list(layer: impl Strategy<Value = Layer> + 'static) -> BoxedStrategy<Vec<Layer>> {
+    let layer = layer.prop_flat_map(changed).boxed();
+    let different = prop::collection::vec(layer.clone(), 1..4);
+    let equal = (layer, 2..4_usize).prop_map(|(layer, count)| vec![layer; count]);
+    prop_oneof![2 => different, 1 => equal]
+        .prop_map(with_masks)
+        .boxed()
 }
 
 /// The layer somewhere, with some of all that can be done to it.
