@@ -479,13 +479,12 @@ impl Recording<'_> {
             true => self.target.clone(),
             false => self.texture(target).view.clone(),
         };
-        let size = surface.region.size();
         self.cost += FrameCost {
             passes: 1,
             draws: draws.len() as u32,
-            surface_pixels: u64::from(size.x as u32) * u64::from(size.y as u32),
+            surface_pixels: surface.region.area(),
         };
-        let size = size.as_vec2();
+        let size = surface.region.size().as_vec2();
         let mut pass = encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
             label: Some("compositor"),
             color_attachments: &[Some(wgpu::RenderPassColorAttachment {

@@ -45,6 +45,12 @@ impl IntRect {
         }
     }
 
+    /// The number of its pixels.
+    pub(crate) fn area(self) -> u64 {
+        let size = self.size().as_uvec2();
+        u64::from(size.x) * u64::from(size.y)
+    }
+
     /// The pixels in both.
     pub(crate) fn intersect(self, other: Self) -> Self {
         let common = Self::new(self.min.max(other.min), self.max.min(other.max));

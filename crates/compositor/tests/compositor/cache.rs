@@ -137,6 +137,19 @@ fn what_an_opaque_layer_hides_is_not_drawn() {
     assert!(cost_of([hidden, vec![aside]].concat()).passes > 1);
 }
 
+/// Few are remembered for what they hide; those that hide most are among them.
+#[test]
+fn a_large_opaque_layer_hides_what_is_beneath_thousands_of_small_ones() {
+    let full = solid(96.0, 64.0, Color::rgb(10, 200, 90));
+    let dots = (0..3000).map(|index| {
+        let (x, y) = (f64::from(index % 96) + 0.5, f64::from(index / 96) + 0.5);
+        at(x, y, solid(1.0, 1.0, Color::WHITE))
+    });
+    let layers = [vec![blurred(orange()), full], dots.collect()].concat();
+    let cost = cost_of(layers);
+    assert_eq!((cost.passes, cost.draws), (1, 3001));
+}
+
 #[test]
 fn what_is_not_seen_costs_nothing() {
     let second = Time::from_ratio(1, 2);
