@@ -141,9 +141,9 @@ struct Kind {
     name: &'static str,
     drawn_anew_ms: f64,
     at_rest_ms: f64,
-    passes: u64,
-    draws: u64,
-    pixels: u64,
+    passes: u32,
+    draws: u32,
+    surface_pixels: u64,
 }
 
 fn kinds(args: &Args, gpu: &Gpu, lut: &Path) -> Result<Vec<Kind>> {
@@ -164,7 +164,7 @@ fn kinds(args: &Args, gpu: &Gpu, lut: &Path) -> Result<Vec<Kind>> {
             let FrameCost {
                 passes,
                 draws,
-                pixels,
+                surface_pixels,
                 ..
             } = pair[0].compositor.last_cost();
             Kind {
@@ -173,7 +173,7 @@ fn kinds(args: &Args, gpu: &Gpu, lut: &Path) -> Result<Vec<Kind>> {
                 at_rest_ms: pair[1].p50_ms() - empty_ms,
                 passes,
                 draws,
-                pixels,
+                surface_pixels,
             }
         })
         .collect())
@@ -182,7 +182,7 @@ fn kinds(args: &Args, gpu: &Gpu, lut: &Path) -> Result<Vec<Kind>> {
 fn print_kinds(kinds: &[Kind], size: Size) {
     let frame_pixels = f64::from(size.width) * f64::from(size.height);
     println!(
-        "| layer | drawn anew, ms | ns per pixel | passes | draws | pixels drawn ÷ frame | at rest, ms |"
+        "| layer | drawn anew, ms | ns per pixel | passes | draws | surfaces ÷ frame | at rest, ms |"
     );
     println!("| --- | --- | --- | --- | --- | --- | --- |");
     for kind in kinds {
@@ -193,7 +193,7 @@ fn print_kinds(kinds: &[Kind], size: Size) {
             kind.drawn_anew_ms * 1e6 / frame_pixels,
             kind.passes,
             kind.draws,
-            kind.pixels as f64 / frame_pixels,
+            kind.surface_pixels as f64 / frame_pixels,
             kind.at_rest_ms,
         );
     }

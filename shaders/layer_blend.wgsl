@@ -57,7 +57,7 @@ fn mix_channel(b: f32, s: f32) -> f32 {
         case 4u { return min(b, s); }
         case 5u { return max(b, s); }
         case 6u { return color_dodge(b, s); }
-        case 7u { return 1.0 - color_dodge(1.0 - b, 1.0 - s); }
+        case 7u { return color_burn(b, s); }
         case 8u { return hard_light(b, s); }
         case 9u { return soft_light(b, s); }
         case 10u { return abs(b - s); }
@@ -74,17 +74,29 @@ fn hard_light(b: f32, s: f32) -> f32 {
     return b + t - b * t;
 }
 
-// The limits are told from their neighbours by less than half a code value, which rounding may have
-// moved them by.
+// Rounding may move a channel that is all of its alpha below it, so white is told from its neighbours
+// by less than half a code value. None of an alpha stays none, and needs no such room: in linear
+// light the darkest colours lie closer together.
+const ROUNDING: f32 = 0.0005;
+
 fn color_dodge(b: f32, s: f32) -> f32 {
-    const ROUNDING: f32 = 0.0005;
-    if b <= ROUNDING {
+    if b <= 0.0 {
         return 0.0;
     }
     if s >= 1.0 - ROUNDING {
         return 1.0;
     }
     return min(1.0, b / (1.0 - s));
+}
+
+fn color_burn(b: f32, s: f32) -> f32 {
+    if b >= 1.0 - ROUNDING {
+        return 1.0;
+    }
+    if s <= 0.0 {
+        return 0.0;
+    }
+    return 1.0 - min(1.0, (1.0 - b) / s);
 }
 
 fn soft_light(b: f32, s: f32) -> f32 {

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use framefence::{FrameView, Gpu, PaintContext, Painter, PainterError, Targets};
 
 use crate::assets::Assets;
+use crate::cost::FrameCost;
 use crate::cube::LoadLutError;
 use crate::custom::LoadShaderError;
 use crate::evaluate::{MAX_LAYERS_IN_FRAME, evaluate};
@@ -38,18 +39,6 @@ pub struct Compositor {
     text_textures: TextTextures,
     graph: Graph,
     last_cost: FrameCost,
-}
-
-/// What was recorded for a frame.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct FrameCost {
-    /// Render passes.
-    pub passes: u64,
-    /// Draws in all of them.
-    pub draws: u64,
-    /// Pixels within the bounds of all draws, those of surfaces that are drawn on the way included;
-    /// copies are not counted.
-    pub pixels: u64,
 }
 
 /// Why a scene cannot be drawn.
@@ -174,8 +163,8 @@ impl Compositor {
         self.assets.font_notices()
     }
 
-    /// What was recorded for the last colour target of the frame that was painted last; what had
-    /// been drawn for a frame before and was still there is not counted.
+    /// What the last frame took, all of its targets together; of a frame that failed, what was
+    /// recorded until then. Nothing before the first frame.
     #[must_use]
     pub fn last_cost(&self) -> FrameCost {
         self.last_cost
@@ -245,10 +234,11 @@ impl Painter for Compositor {
     /// [`PaintError`], if there are targets that the compositor cannot draw into, or the scene at
     /// this time is more than can be drawn.
     fn paint(&mut self, context: &mut PaintContext<'_>) -> Result<(), PainterError> {
+        self.last_cost = FrameCost::default();
         check_targets(&context.targets)?;
         for target in context.targets.colors {
             self.plan(context.gpu, &context.view, target.format)?;
-            self.last_cost =
+            self.last_cost +=
                 self.graph
                     .record(context.gpu, context.encoder, &self.pipelines, &target.view);
         }

@@ -6,7 +6,8 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::backdrop::{Backdrop, BackdropUse};
-use crate::compositor::{FrameCost, PaintError};
+use crate::compositor::PaintError;
+use crate::cost::FrameCost;
 use crate::known::{ContentId, Known};
 use crate::pipelines::{PipelineId, Pipelines};
 use crate::recording::{Recording, reads};
@@ -20,6 +21,8 @@ use crate::uniform_buffer::{UniformBuffer, UniformOffsets};
 pub(crate) struct Graph {
     surfaces: Vec<Surface>,
     commands: Vec<Command>,
+    /// The surfaces that can be known again, in the order in which their commands end.
+    finished: Vec<(SurfaceId, ContentId)>,
     uniforms: UniformBuffer,
     /// The surface that the frame's own layers lie on: the target, or what stands for it.
     root: Option<SurfaceId>,
@@ -125,6 +128,7 @@ impl Graph {
         Self {
             surfaces: Vec::new(),
             commands: Vec::new(),
+            finished: Vec::new(),
             uniforms: UniformBuffer::new(device, &pipelines.layouts().uniforms),
             root: None,
             known: Known::default(),
@@ -144,6 +148,7 @@ impl Graph {
         self.root = None;
         self.surfaces.clear();
         self.commands.clear();
+        self.finished.clear();
         self.uniforms.clear();
     }
 
@@ -316,7 +321,9 @@ impl Graph {
         self.end_pass(id);
         let surface = &mut self.surfaces[id.0];
         if surface.content.is_none() && !surface.is_transient {
-            surface.content = Some(self.known.find(&surface.key));
+            let content = self.known.find(&surface.key);
+            surface.content = Some(content);
+            self.finished.push((id, content));
         }
     }
 
@@ -359,8 +366,7 @@ impl Graph {
         }
         let cost = recording.finish();
         self.discarded.watch(encoder);
-        let contents = self.surfaces.iter().filter_map(|surface| surface.content);
-        let used: HashSet<_> = contents.collect();
+        let used: HashSet<_> = self.finished.iter().map(|&(_, content)| content).collect();
         self.known.keep(&used, &mut self.pool);
         self.backdrop.trim(&mut self.pool);
         self.pool.trim();
@@ -422,33 +428,25 @@ impl Graph {
             .iter()
             .map(|surface| surface.is_target)
             .collect();
-        let mut drawn = HashSet::new();
-        // Of surfaces with the same content, the first is drawn.
-        let mut is_first = vec![true; self.surfaces.len()];
-        for (index, surface) in self.surfaces.iter().enumerate() {
-            if let Some(content) = surface.content {
-                is_first[index] = drawn.insert(content);
-            }
-        }
+        // Of surfaces with the same content the one that is finished first is drawn: all that read
+        // any of them come after it.
         let mut first = HashMap::new();
-        for (index, surface) in self.surfaces.iter().enumerate() {
-            if let Some(content) = surface.content {
-                first.entry(content).or_insert(index);
-            }
+        for &(surface, content) in &self.finished {
+            first.entry(content).or_insert(surface);
         }
         let mut needed = vec![false; self.commands.len()];
         for (needed, command) in needed.iter_mut().zip(&self.commands).rev() {
             let written = command.writes();
             let surface = &self.surfaces[written.0];
-            let is_there = surface
-                .content
-                .is_some_and(|content| self.known.texture(content).is_some());
-            *needed = wanted[written.0] && !is_there && is_first[written.0];
+            let is_had = surface.content.is_some_and(|content| {
+                first[&content] != written || self.known.texture(content).is_some()
+            });
+            *needed = wanted[written.0] && !is_had;
             if *needed {
                 for read in command.reads() {
                     wanted[read.0] = true;
                     if let Some(content) = self.surfaces[read.0].content {
-                        wanted[first[&content]] = true;
+                        wanted[first[&content].0] = true;
                     }
                 }
             }

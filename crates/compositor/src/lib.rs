@@ -33,6 +33,7 @@ mod backdrop;
 mod color;
 mod compositor;
 mod content;
+mod cost;
 mod cube;
 #[cfg(test)]
 mod cube_reference;
@@ -75,11 +76,12 @@ mod webp_file;
 
 pub use animation::{Animatable, Animated, Keyframe};
 pub use color::{BlendSpace, Color, ParseColorError, PremultipliedColor};
-pub use compositor::{Compositor, CompositorError, FrameCost, PaintError};
+pub use compositor::{Compositor, CompositorError, PaintError};
 pub use content::{
     Clip, ConicGradient, Content, Direction, GradientStop, Group, ImageFile, LinearGradient,
     RadialGradient, Sequence, Shape, Solid, Stroke, StrokeAlign, Transition, TransitionKind,
 };
+pub use cost::FrameCost;
 pub use cube::{
     LUT_1D_SIZES, LUT_3D_SIZES, LoadLutError, LutLineProblem, LutProblem, MAX_LUT_FILE_BYTES,
 };

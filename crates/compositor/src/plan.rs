@@ -877,6 +877,10 @@ fn needed_region(nodes: &[Node], region: IntRect, frame: Option<IntRect>) -> Int
     needed
 }
 
+/// How many layers are remembered for what they hide, the largest of them: every layer is held
+/// against each, and a frame may have a million.
+const MAX_OPAQUE: usize = 32;
+
 /// Which layers cannot be seen in `region`, because an opaque one hides them.
 fn hidden_nodes(nodes: &[Node], region: IntRect) -> Vec<bool> {
     let mut hidden = vec![false; nodes.len()];
@@ -900,6 +904,10 @@ fn hidden_nodes(nodes: &[Node], region: IntRect) -> Vec<bool> {
                     .into_iter()
                     .find(|bounds| !bounds.is_empty() && outline.covers(*bounds)),
             );
+            if opaque.len() > MAX_OPAQUE {
+                let smallest = (0..opaque.len()).min_by_key(|&index| opaque[index].area());
+                opaque.swap_remove(smallest.unwrap_or_default());
+            }
         }
     }
     hidden

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use glam::IVec2;
 
 use crate::backdrop::Backdrop;
-use crate::compositor::FrameCost;
+use crate::cost::FrameCost;
 use crate::graph::{Command, Draw, Surface, SurfaceId, Texture};
 use crate::known::{ContentId, Known};
 use crate::pipelines::{Pipelines, Reads, SURFACE_FORMAT};
@@ -131,9 +131,11 @@ impl Recording<'_> {
             pass.draw(0..4, 0..1);
         }
         drop(pass);
-        self.cost.passes += 1;
-        self.cost.draws += draws.len() as u64;
-        self.cost.pixels += draws.iter().map(|draw| draw.pixels).sum::<u64>();
+        self.cost += FrameCost {
+            passes: 1,
+            draws: draws.len() as u32,
+            surface_pixels: self.surfaces[target.0].region.area(),
+        };
         for read in draws.iter().flat_map(|draw| draw.texture.surfaces()) {
             self.has_read(read);
         }

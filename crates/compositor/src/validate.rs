@@ -15,7 +15,7 @@ use crate::place::Place;
 use crate::scene::{Canvas, Scene};
 use crate::text;
 use crate::time::since;
-use crate::walk::{self, Visit};
+use crate::walk::{self, Names, Visit};
 
 /// The most pixels that a canvas may be wide or high.
 pub const MAX_CANVAS_SIDE: u32 = 65_536;
@@ -169,16 +169,13 @@ fn effects(layer: &Layer, place: &Place) -> Result<(), InvalidValue> {
 }
 
 /// A mask is named once among the layer's siblings, and leads back to no layer that it masks.
-fn mask(layer: &Layer, siblings: &[Layer], place: &Place) -> Result<(), InvalidValue> {
+fn mask(layer: &Layer, siblings: &Names<'_>, place: &Place) -> Result<(), InvalidValue> {
     let mut masked = layer;
     for _ in 0..=MAX_MASK_CHAIN {
         let Some(mask) = &masked.mask else {
             return Ok(());
         };
-        let mut named = siblings
-            .iter()
-            .filter(|sibling| sibling.name == mask.layer && !mask.layer.is_empty());
-        let (Some(next), None) = (named.next(), named.next()) else {
+        let Some(&Some(next)) = siblings.get(mask.layer.as_str()) else {
             return place.field("mask").field("layer").require(
                 false,
                 &format_args!("{:?}", mask.layer),

@@ -1,32 +1,21 @@
 //! Animated pictures show the frame of their time.
 
-use std::fs::File;
-
 use framefence::{Region, Size, Time};
 use framefence_compositor::Compositor;
-use gif::{Encoder, Frame, Repeat};
+use gif::Repeat;
 use image::{Rgba, RgbaImage};
 
-use crate::render::{gpu, picture, render_at, render_region, scene};
+use crate::render::{gpu, picture, render_at, render_region, save_gif, scene};
 
 #[test]
 fn the_frame_depends_on_the_time_since_the_in_point_alone() {
     let folder = tempfile::tempdir().unwrap();
-    let palette = [200, 0, 0, 0, 200, 0, 0, 0, 200];
-    let file = File::create(folder.path().join("colours.gif")).unwrap();
-    let mut encoder = Encoder::new(file, 4, 2, &palette).unwrap();
-    encoder.set_repeat(Repeat::Finite(1)).unwrap();
-    for color in 0..3 {
-        let frame = Frame {
-            delay: 4,
-            width: 4,
-            height: 2,
-            buffer: vec![color; 8].into(),
-            ..Frame::default()
-        };
-        encoder.write_frame(&frame).unwrap();
-    }
-    drop(encoder);
+    save_gif(
+        &folder.path().join("colours.gif"),
+        (4, 2),
+        Repeat::Finite(1),
+        &[(4, [200, 0, 0]), (4, [0, 200, 0]), (4, [0, 0, 200])],
+    );
 
     let mut layer = picture("colours.gif");
     layer.in_point = Time::from_ratio(1, 10);

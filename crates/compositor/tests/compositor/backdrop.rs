@@ -62,7 +62,7 @@ fn what_lies_beneath_the_lowest_change_is_drawn_once() {
             let alone = render_at(&scene, Path::new(""), frame_time(number));
             assert!(frame == alone, "frame {number} in {space:?} differs");
         }
-        let delivered = u64::from(space == BlendSpace::Linear);
+        let delivered = u32::from(space == BlendSpace::Linear);
         // The second frame sees what stays the same, the third has it.
         let expected = [8, 8, 2, 2, 2, 2, 2].map(|count| count + delivered);
         assert_eq!(draws, expected, "{space:?}");

@@ -10,28 +10,13 @@ use std::path::Path;
 use framefence::Time;
 use image::{Rgba, RgbaImage};
 
+use crate::light::{linear_from_srgb, srgb_from_linear};
 use crate::render::{
     Difference, at, picture, render_at, rotated, scaled, scene, transparent_scene,
 };
 
-fn linear_from_srgb(code: u8) -> f64 {
-    let encoded = f64::from(code) / 255.0;
-    match encoded {
-        dark if dark <= 0.04045 => dark / 12.92,
-        bright => ((bright + 0.055) / 1.055).powf(2.4),
-    }
-}
-
-fn srgb_from_linear(linear: f64) -> u8 {
-    let encoded = match linear {
-        dark if dark <= 0.003_130_8 => dark * 12.92,
-        bright => 1.055 * bright.powf(1.0 / 2.4) - 0.055,
-    };
-    (encoded * 255.0).round() as u8
-}
-
 /// The opaque picture at `width` × `height`, each pixel the average of its area.
-fn area_average(source: &RgbaImage, width: u32, height: u32) -> RgbaImage {
+pub(crate) fn area_average(source: &RgbaImage, width: u32, height: u32) -> RgbaImage {
     let weights = |from: u32, to: u32, index: u32| {
         let start = f64::from(index) * f64::from(from) / f64::from(to);
         let end = f64::from(index + 1) * f64::from(from) / f64::from(to);
@@ -48,17 +33,17 @@ fn area_average(source: &RgbaImage, width: u32, height: u32) -> RgbaImage {
             for (column, weight_x) in weights(source.width(), width, x) {
                 let pixel = source.get_pixel(column, row);
                 for (light, &code) in light.iter_mut().zip(&pixel.0) {
-                    *light += weight_x * weight_y * linear_from_srgb(code);
+                    *light += weight_x * weight_y * linear_from_srgb(f64::from(code) / 255.0);
                 }
             }
         }
-        let [red, green, blue] = light.map(srgb_from_linear);
+        let [red, green, blue] = light.map(|light| (srgb_from_linear(light) * 255.0).round() as u8);
         Rgba([red, green, blue, 255])
     })
 }
 
 /// A photograph cut to 448 × 288 pixels, which halve evenly five times.
-fn photograph() -> RgbaImage {
+pub(crate) fn photograph() -> RgbaImage {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/assets/chelsea.png");
     let whole = image::open(path).unwrap().into_rgba8();
     image::imageops::crop_imm(&whole, 0, 0, 448, 288).to_image()

@@ -5,15 +5,24 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod animated_images;
+mod any_scene;
 mod backdrop;
+mod blends;
+mod cache;
 mod custom_shader;
 mod downscaling;
+mod effects;
 mod goldens;
+mod images;
+mod light;
+mod limits;
+mod luts;
 mod memory;
 mod reference;
 mod render;
 mod scene_errors;
 mod shaders;
+mod shapes;
 mod targets;
 mod text;
 mod tiles;

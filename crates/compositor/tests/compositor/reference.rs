@@ -58,7 +58,7 @@ fn draw(shader: Shader<'_>, size: (f32, f32), degrees: f64, [x, y]: [f64; 2]) ->
 }
 
 /// Pixels whose neighbours are all covered alike, so that no edge runs through them.
-fn away_from_edges(picture: &RgbaImage) -> impl Fn(u32, u32) -> bool {
+pub(crate) fn away_from_edges(picture: &RgbaImage) -> impl Fn(u32, u32) -> bool {
     |x, y| {
         let alpha = picture.get_pixel(x, y)[3];
         let neighbours = (-1..=1).flat_map(|dy| (-1..=1).map(move |dx| (dx, dy)));

@@ -1,6 +1,7 @@
 //! Draws scenes on the GPU and compares pictures.
 
 use std::fmt;
+use std::fs::File;
 use std::path::Path;
 use std::sync::OnceLock;
 
@@ -11,6 +12,7 @@ use framefence_compositor::{
     Animated, Color, Compositor, Content, GradientStop, ImageFile, Layer, LinearGradient, Scene,
     Solid,
 };
+use gif::{Encoder, Frame, Repeat};
 use image::{ImageBuffer, Rgba, RgbaImage};
 
 /// The GPU of all tests, under validation layers.
@@ -37,7 +39,21 @@ pub(crate) fn render_region(
     region: Region,
     time: Time,
 ) -> RgbaImage {
-    let renderer = Renderer::new(gpu(), RendererOptions::default()).unwrap();
+    draw_region(&renderer(), compositor, size, region, time)
+}
+
+/// One for many frames: each has a thread of its own.
+pub(crate) fn renderer() -> Renderer {
+    Renderer::new(gpu(), RendererOptions::default()).unwrap()
+}
+
+pub(crate) fn draw_region(
+    renderer: &Renderer,
+    compositor: &mut Compositor,
+    size: Size,
+    region: Region,
+    time: Time,
+) -> RgbaImage {
     let request = FrameRequest::new(0, time, size)
         .with_format(OutputFormat::Rgba8)
         .with_region(region);
@@ -131,6 +147,12 @@ pub(crate) fn scaled(x: f64, y: f64, layer: Layer) -> Layer {
     }
 }
 
+/// The layer with something else about it.
+pub(crate) fn with(mut layer: Layer, change: impl FnOnce(&mut Layer)) -> Layer {
+    change(&mut layer);
+    layer
+}
+
 pub(crate) fn faded(opacity: impl Into<Animated<f64>>, layer: Layer) -> Layer {
     Layer {
         opacity: opacity.into(),
@@ -203,4 +225,27 @@ pub(crate) fn test_card(width: u32, height: u32) -> RgbaImage {
             255,
         ])
     })
+}
+
+/// Writes an animation of frames in one colour each, with their delays in hundredths of a second.
+pub(crate) fn save_gif(
+    path: &Path,
+    (width, height): (u16, u16),
+    repeat: Repeat,
+    frames: &[(u16, [u8; 3])],
+) {
+    let palette: Vec<u8> = frames.iter().flat_map(|(_, color)| *color).collect();
+    let file = File::create(path).unwrap();
+    let mut encoder = Encoder::new(file, width, height, &palette).unwrap();
+    encoder.set_repeat(repeat).unwrap();
+    for (index, &(delay, _)) in (0..).zip(frames) {
+        let frame = Frame {
+            delay,
+            width,
+            height,
+            buffer: vec![index; usize::from(width) * usize::from(height)].into(),
+            ..Frame::default()
+        };
+        encoder.write_frame(&frame).unwrap();
+    }
 }

@@ -2,14 +2,14 @@
 
 use std::path::{Path, PathBuf};
 
-use framefence::{Region, Size, Time};
+use framefence::Time;
 use framefence_compositor::{
-    BlendMode, BlendSpace, Color, Compositor, Content, Crop, FontFamilies, FontFamily, FontProblem,
-    Layer, Shadow, Text, TextBackground, TextOutline, Tilt, WordHighlight, WordTime,
+    BlendSpace, Color, Compositor, Content, Crop, FontFamilies, FontFamily, FontProblem, Layer,
+    Text, TextBackground, TextOutline, WordHighlight, WordTime,
 };
 use image::RgbaImage;
 
-use crate::render::{at, faded, gpu, render, render_at, render_region, scene, transparent_scene};
+use crate::render::{at, faded, gpu, render, render_at, scene, transparent_scene};
 
 fn text_layer(text: Text) -> Layer {
     Layer::new(Content::Text(Box::new(text)))
@@ -135,62 +135,6 @@ fn a_crop_cuts_a_text_off_and_nothing_else_does() {
             let apart = pixel.0.iter().zip(whole.get_pixel(x, y).0);
             let apart = apart.map(|(a, b)| a.abs_diff(b)).max();
             assert!(apart <= Some(1), "{x},{y}");
-        }
-    }
-}
-
-#[test]
-fn text_of_every_kind_is_the_same_in_tiles() {
-    let size = Size::new(260, 90);
-    let placed = |text| at(131.3, 44.7, text_layer(text));
-    let turned = |text| Layer {
-        rotation: 11.0.into(),
-        ..placed(text)
-    };
-    let tilt = Tilt {
-        y: 40.0.into(),
-        distance: 300.0.into(),
-        ..Tilt::default()
-    };
-    let layers = [
-        placed(Text::new("Plain text", 33.3)),
-        faded(0.4, placed(Text::new("Plain text", 33.3))),
-        turned(caption()),
-        faded(0.4, turned(caption())),
-        placed(emoji("A👍🎉 b", 40.0)),
-        faded(0.4, turned(emoji("A👍🎉 b", 40.0))),
-        Layer {
-            tilt: Some(tilt),
-            shadow: Some(Shadow {
-                blur: 3.0.into(),
-                offset: [4.0, 5.0].into(),
-                ..Shadow::default()
-            }),
-            ..placed(caption())
-        },
-        Layer {
-            blend: BlendMode::Add,
-            corner_radius: 9.0.into(),
-            ..turned(caption())
-        },
-    ];
-    for space in [BlendSpace::Srgb, BlendSpace::Linear] {
-        for (index, layer) in layers.iter().enumerate() {
-            let mut scene = scene(size.width, size.height, vec![layer.clone()]);
-            scene.blend_space = space;
-            let mut compositor = Compositor::new(gpu(), scene, fonts()).unwrap();
-            let mut draw = |region| render_region(&mut compositor, size, region, Time::ZERO);
-            let whole = draw(Region::whole(size));
-            assert!(whole.pixels().any(|pixel| pixel[0] > 50));
-            let mut joined = RgbaImage::new(size.width, size.height);
-            for y in (0..size.height).step_by(32) {
-                for x in (0..size.width).step_by(54) {
-                    let part = Size::new(54.min(size.width - x), 32.min(size.height - y));
-                    let part = draw(Region { x, y, size: part });
-                    image::imageops::replace(&mut joined, &part, i64::from(x), i64::from(y));
-                }
-            }
-            assert!(whole == joined, "layer {index} in {space:?}");
         }
     }
 }
