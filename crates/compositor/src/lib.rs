@@ -55,6 +55,8 @@ mod placement;
 mod plan;
 mod rect;
 mod scene;
+#[cfg(feature = "schema")]
+mod schema;
 mod spring;
 mod surface_pool;
 mod text;
