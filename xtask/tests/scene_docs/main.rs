@@ -5,6 +5,7 @@
     reason = "the helpers of tests may panic as the tests may"
 )]
 
+mod guide;
 mod schema;
 
 use std::fs;
