@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
-use std::process::Command;
 
 use framefence_compositor::{
     LUT_1D_SIZES, LUT_3D_SIZES, MAX_ANIMATION_FRAMES, MAX_BLUR, MAX_CANVAS_SIDE, MAX_DECODED_BYTES,
@@ -14,6 +13,7 @@ use framefence_compositor::{
 };
 use serde_json::Value;
 
+use crate::pictures::Pictures;
 use crate::{files, in_repository, read};
 
 /// A whole scene is one of those in `docs/scenes`; a piece of one has fields that some object in
@@ -78,25 +78,14 @@ fn pictures_are_small() {
     assert!(bytes <= MAX_BYTES, "the pictures have {bytes} bytes");
 }
 
-/// The example compares; cargo builds it beside the tests of its package.
+/// `cargo xtask docs-images` draws those that are named here anew.
 #[test]
 fn pictures_show_their_scenes() {
-    let test = std::env::current_exe().unwrap();
-    let example = test
-        .ancestors()
-        .nth(2)
-        .unwrap()
-        .join("examples")
-        .join("docs_images")
-        .with_extension(std::env::consts::EXE_EXTENSION);
-    assert!(
-        example.exists(),
-        "{} is not there: run `cargo build -p xtask --example docs_images` first",
-        example.display()
-    );
-    let output = Command::new(example).arg("--check").output().unwrap();
-    let errors = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{errors}");
+    let pictures = Pictures::open().unwrap();
+    let names = pictures.names();
+    let compare = |name: &String| pictures.compare(name).unwrap();
+    let stale: Vec<_> = names.iter().filter_map(compare).collect();
+    assert!(stale.is_empty(), "{}", stale.join("\n"));
 }
 
 #[test]

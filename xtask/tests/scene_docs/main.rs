@@ -6,6 +6,9 @@
 )]
 
 mod guide;
+#[path = "../../examples/docs_images/pictures.rs"]
+#[expect(dead_code, reason = "the example also writes the pictures")]
+mod pictures;
 mod schema;
 
 use std::fs;
