@@ -2,6 +2,7 @@
 
 mod build;
 mod demo;
+mod docs_images;
 mod install;
 mod needs;
 mod test;
@@ -25,6 +26,7 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Task {
     Demo(demo::Options),
+    DocsImages(docs_images::Options),
     Test(test::Options),
 }
 
@@ -44,6 +46,7 @@ fn run(task: Task) -> anyhow::Result<ExitCode> {
     let shell = Shell::new().context("the current folder cannot be used")?;
     match task {
         Task::Demo(options) => demo::run(&shell, &options),
+        Task::DocsImages(options) => docs_images::run(&shell, &options),
         Task::Test(options) => test::run(&shell, &options),
     }
 }
@@ -86,6 +89,15 @@ mod tests {
             options.cargo_test,
             ["--test", "faults", "--", "--nocapture"]
         );
+    }
+
+    #[test]
+    fn docs_images_are_drawn_by_name() {
+        let Task::DocsImages(options) = parse(&["docs-images", "--check", "blend"]) else {
+            panic!("not the pictures")
+        };
+        assert!(options.check);
+        assert_eq!(options.names, ["blend"]);
     }
 
     fn parse(arguments: &[&str]) -> Task {

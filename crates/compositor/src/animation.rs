@@ -11,6 +11,8 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use crate::color::{Color, PremultipliedColor};
 use crate::easing::Easing;
 use crate::exact;
+#[cfg(feature = "schema")]
+use crate::schema;
 use crate::time::since;
 
 /// A property's value over time.
@@ -27,10 +29,16 @@ pub enum Animated<T> {
 
 /// A value at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(
+    feature = "schema",
+    derive(schemars::JsonSchema),
+    schemars(rename = "{T}Keyframe")
+)]
 #[serde(deny_unknown_fields)]
 pub struct Keyframe<T> {
     /// The time, in seconds from the start of the scene.
     #[serde(with = "exact::seconds")]
+    #[cfg_attr(feature = "schema", schemars(with = "schema::Seconds"))]
     pub time: Time,
     /// The value at that time.
     pub value: T,
@@ -244,6 +252,36 @@ impl<'de, T: Animatable + Deserialize<'de>> Visitor<'de> for AnimatedVisitor<T> 
 
         Keyframes::deserialize(MapAccessDeserializer::new(fields))
             .map(|Keyframes { keyframes }| Animated::Keyframes(keyframes))
+    }
+}
+
+#[cfg(feature = "schema")]
+impl<T: schemars::JsonSchema> schemars::JsonSchema for Animated<T> {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        format!("Animated{}", T::schema_name()).into()
+    }
+
+    fn json_schema(generator: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        let constant = generator.subschema_for::<T>();
+        let keyframe = generator.subschema_for::<Keyframe<T>>();
+        schemars::json_schema!({
+            "oneOf": [
+                constant,
+                {
+                    "type": "object",
+                    "properties": {
+                        "keyframes": {
+                            "description": "Values at times that ascend.",
+                            "type": "array",
+                            "items": keyframe,
+                            "minItems": 1,
+                        },
+                    },
+                    "required": ["keyframes"],
+                    "additionalProperties": false,
+                },
+            ],
+        })
     }
 }
 

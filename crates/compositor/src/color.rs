@@ -81,6 +81,7 @@ impl PremultipliedColor {
 
 /// The values that colours are blended in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum BlendSpace {
@@ -188,6 +189,21 @@ impl<'de> Deserialize<'de> for Color {
         }
 
         deserializer.deserialize_str(ColorVisitor)
+    }
+}
+
+#[cfg(feature = "schema")]
+impl schemars::JsonSchema for Color {
+    fn schema_name() -> std::borrow::Cow<'static, str> {
+        "Color".into()
+    }
+
+    fn json_schema(_: &mut schemars::SchemaGenerator) -> schemars::Schema {
+        schemars::json_schema!({
+            "description": "An sRGB colour, \"#rrggbb\" or \"#rrggbbaa\"; alpha is not multiplied in.",
+            "type": "string",
+            "pattern": "^#([0-9a-fA-F]{6}|[0-9a-fA-F]{8})$",
+        })
     }
 }
 

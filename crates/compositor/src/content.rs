@@ -11,10 +11,13 @@ use crate::custom::Shader;
 use crate::easing::Easing;
 use crate::exact;
 use crate::layer::Layer;
+#[cfg(feature = "schema")]
+use crate::schema::{self, Pair, range};
 use crate::text::Text;
 
 /// What is seen in a layer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Content {
@@ -45,10 +48,15 @@ pub enum Content {
 
 /// A box of one colour.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Solid {
     /// Width and height in pixels; those of the canvas or group unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(
+        feature = "schema",
+        schemars(with = "Option<Animated<Pair<range::Side>>>")
+    )]
     pub size: Option<Animated<[f64; 2]>>,
     /// The colour.
     pub color: Animated<Color>,
@@ -60,64 +68,90 @@ pub struct Solid {
 ///
 /// Colours are mixed in the scene's blending space with alpha multiplied in.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct LinearGradient {
     /// Width and height in pixels; those of the canvas or group unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(
+        feature = "schema",
+        schemars(with = "Option<Animated<Pair<range::Side>>>")
+    )]
     pub size: Option<Animated<[f64; 2]>>,
     /// Where offset 0 lies, in parts of the box's width and height; the middle of the top edge
     /// unless given.
     #[serde(default = "defaults::top")]
+    #[cfg_attr(feature = "schema", schemars(with = "Animated<Pair<range::Fraction>>"))]
     pub start: Animated<[f64; 2]>,
     /// Where offset 1 lies, in the same measure; the middle of the bottom edge unless given. Where
     /// it coincides with `start`, the whole box has the last stop's colour.
     #[serde(default = "defaults::bottom")]
+    #[cfg_attr(feature = "schema", schemars(with = "Animated<Pair<range::Fraction>>"))]
     pub end: Animated<[f64; 2]>,
     /// The colours along the line, 2 to [`MAX_GRADIENT_STOPS`](crate::MAX_GRADIENT_STOPS). An
     /// offset below an earlier one counts as equal to it; at equal offsets the colour jumps.
+    #[cfg_attr(feature = "schema", schemars(length(min = 2, max = crate::MAX_GRADIENT_STOPS)))]
     pub stops: Vec<GradientStop>,
 }
 
 /// A box of colours that change from `center` outwards: offset 0 is there, offset 1 on the ellipse
 /// of the given radii.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct RadialGradient {
     /// Width and height in pixels; those of the canvas or group unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(
+        feature = "schema",
+        schemars(with = "Option<Animated<Pair<range::Side>>>")
+    )]
     pub size: Option<Animated<[f64; 2]>>,
     /// The point in parts of the box's width and height; its middle unless given.
     #[serde(default = "defaults::middle")]
+    #[cfg_attr(feature = "schema", schemars(with = "Animated<Pair<range::Fraction>>"))]
     pub center: Animated<[f64; 2]>,
     /// The ellipse's radii in parts of the box's width and height; half of them unless given.
     #[serde(default = "defaults::middle")]
+    #[cfg_attr(feature = "schema", schemars(with = "Animated<Pair<range::Radius>>"))]
     pub radius: Animated<[f64; 2]>,
     /// As for [`LinearGradient`].
+    #[cfg_attr(feature = "schema", schemars(length(min = 2, max = crate::MAX_GRADIENT_STOPS)))]
     pub stops: Vec<GradientStop>,
 }
 
 /// A box of colours that change clockwise around `center`: offsets 0 and 1 meet at `start_angle`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ConicGradient {
     /// Width and height in pixels; those of the canvas or group unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(
+        feature = "schema",
+        schemars(with = "Option<Animated<Pair<range::Side>>>")
+    )]
     pub size: Option<Animated<[f64; 2]>>,
     /// The point in parts of the box's width and height; its middle unless given.
     #[serde(default = "defaults::middle")]
+    #[cfg_attr(feature = "schema", schemars(with = "Animated<Pair<range::Fraction>>"))]
     pub center: Animated<[f64; 2]>,
     /// Degrees clockwise from straight up; 0 unless given.
     #[serde(default = "defaults::zero")]
+    #[cfg_attr(feature = "schema", schemars(with = "Animated<range::Degrees>"))]
     pub start_angle: Animated<f64>,
     /// As for [`LinearGradient`].
+    #[cfg_attr(feature = "schema", schemars(length(min = 2, max = crate::MAX_GRADIENT_STOPS)))]
     pub stops: Vec<GradientStop>,
 }
 
 /// A colour on a gradient's line.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct GradientStop {
     /// The place on the line: 0 is its start, 1 its end.
+    #[cfg_attr(feature = "schema", schemars(with = "Animated<range::Unit>"))]
     pub offset: Animated<f64>,
     /// The colour there.
     pub color: Animated<Color>,
@@ -125,10 +159,15 @@ pub struct GradientStop {
 
 /// The inside and the outline of a shape.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Shape {
     /// Width and height in pixels, without the stroke; those of the canvas or group unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(
+        feature = "schema",
+        schemars(with = "Option<Animated<Pair<range::Side>>>")
+    )]
     pub size: Option<Animated<[f64; 2]>>,
     /// The colour inside; none unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -142,11 +181,13 @@ pub struct Shape {
 ///
 /// Its two sides are the shape made larger and smaller: of an ellipse, ellipses.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Stroke {
     /// The line's colour.
     pub color: Animated<Color>,
     /// Its width in pixels of the layer.
+    #[cfg_attr(feature = "schema", schemars(with = "Animated<range::Length>"))]
     pub width: Animated<f64>,
     /// Where it lies; half inside and half outside unless given.
     #[serde(default)]
@@ -155,6 +196,7 @@ pub struct Stroke {
 
 /// Where a stroke lies with respect to the edge.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum StrokeAlign {
     /// All of it within the shape.
@@ -168,10 +210,12 @@ pub enum StrokeAlign {
 
 /// A picture from a file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ImageFile {
     /// A PNG, JPEG, WebP or GIF file; a relative path starts at the folder of the scene file. An
     /// animated one begins at the layer's `in_point`.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
     pub path: PathBuf,
 }
 
@@ -180,10 +224,15 @@ pub struct ImageFile {
 /// Its children's positions are pixels of the group from its top left corner. They may reach beyond
 /// the group's box, unless it is cropped, fitted or has round corners.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Group {
     /// Width and height in pixels; those of the canvas or of the group around it unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(
+        feature = "schema",
+        schemars(with = "Option<Animated<Pair<range::Side>>>")
+    )]
     pub size: Option<Animated<[f64; 2]>>,
     /// The layers from the lowest to the topmost.
     pub layers: Vec<Layer>,
@@ -192,21 +241,29 @@ pub struct Group {
 /// Clips that follow each other from the layer's `in_point` on. After the last one there is
 /// nothing. What reaches beyond the sequence's box is cut off.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Sequence {
     /// Width and height in pixels; those of the canvas or of the group around it unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(
+        feature = "schema",
+        schemars(with = "Option<Animated<Pair<range::Side>>>")
+    )]
     pub size: Option<Animated<[f64; 2]>>,
     /// The clips in order; at least one.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
     pub clips: Vec<Clip>,
 }
 
 /// A part of a sequence. Times in its layers are counted from its own start.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Clip {
     /// How long it is seen in seconds, transitions included.
     #[serde(with = "exact::seconds")]
+    #[cfg_attr(feature = "schema", schemars(with = "schema::Duration"))]
     pub duration: Time,
     /// How it takes the place of the clip before it; at once unless given. The first clip has none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -218,12 +275,14 @@ pub struct Clip {
 /// How one clip takes the place of another. Both are seen during it: a clip with a transition
 /// starts that much before the one before it ends.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Transition {
     /// What happens.
     pub kind: TransitionKind,
     /// How long it takes, in seconds; no longer than either clip.
     #[serde(with = "exact::seconds")]
+    #[cfg_attr(feature = "schema", schemars(with = "schema::Duration"))]
     pub duration: Time,
     /// How it proceeds; at constant speed unless given.
     #[serde(default)]
@@ -232,7 +291,8 @@ pub struct Transition {
 
 /// What happens in a transition.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 #[non_exhaustive]
 pub enum TransitionKind {
     /// One fades into the other: at each moment both together are as opaque as they are alone.
@@ -243,6 +303,7 @@ pub enum TransitionKind {
         to: Direction,
         /// The width of the edge's soft part, in parts of the way; 0 is sharp.
         #[serde(default)]
+        #[cfg_attr(feature = "schema", schemars(with = "range::Unit"))]
         softness: f64,
     },
     /// The new clip pushes the old one out; each is cut off where the other begins.
@@ -257,6 +318,7 @@ pub enum TransitionKind {
 
 /// A direction on the screen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Direction {
     /// To the left.

@@ -2,12 +2,15 @@
 
 use serde::{Deserialize, Serialize};
 
+#[cfg(feature = "schema")]
+use crate::schema::BezierControl;
 use crate::spring::Spring;
 
 /// How a value moves from a keyframe to the one after it.
 ///
 /// The named curves are those of CSS Easing Functions Level 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum Easing {
@@ -27,6 +30,7 @@ pub enum Easing {
     /// Follows the cubic Bézier curve from (0, 0) to (1, 1) with the control points (x1, y1) and
     /// (x2, y2), given as `[x1, y1, x2, y2]`. x is time: x1 and x2 lie from 0 to 1, so that a time
     /// has one value. y is progress and may leave that range, which makes the value overshoot.
+    #[cfg_attr(feature = "schema", schemars(with = "BezierControl"))]
     CubicBezier([f64; 4]),
     /// Swings or creeps as a spring does, in real seconds.
     Spring(Spring),

@@ -9,6 +9,8 @@ use crate::animation::Animated;
 use crate::color::Color;
 use crate::content::Content;
 use crate::exact;
+#[cfg(feature = "schema")]
+use crate::schema::{self, Pair, range};
 
 /// A picture on the canvas, for part of the scene's time.
 ///
@@ -20,6 +22,7 @@ use crate::exact;
 /// where `position` is, in pixels of the canvas or of the group that holds the layer: they neither
 /// grow nor turn with the layer itself.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Layer {
     /// A name for people, and for [`mask`](Self::mask)s of other layers to refer to.
@@ -33,6 +36,7 @@ pub struct Layer {
     /// The first time at which the layer is seen, in seconds from the start of the scene; 0 unless
     /// given.
     #[serde(with = "exact::seconds", default)]
+    #[cfg_attr(feature = "schema", schemars(with = "schema::Seconds"))]
     pub in_point: Time,
     /// The first time at which the layer is no longer seen, later than `in_point`; without it the
     /// layer is seen to the end.
@@ -41,21 +45,29 @@ pub struct Layer {
         default,
         skip_serializing_if = "Option::is_none"
     )]
+    #[cfg_attr(feature = "schema", schemars(with = "schema::Seconds"))]
     pub out_point: Option<Time>,
     /// Where the anchor lies, in pixels of the canvas, or of the group that holds the layer, from
     /// its top left corner, x to the right and y downwards; the middle unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(
+        feature = "schema",
+        schemars(with = "Option<Animated<Pair<range::Coordinate>>>")
+    )]
     pub position: Option<Animated<[f64; 2]>>,
     /// The point of the layer that lies at `position`, in parts of its width and height: `[0, 0]`
     /// is the top left corner, `[1, 1]` the bottom right one; the middle unless given.
     #[serde(default = "defaults::middle")]
+    #[cfg_attr(feature = "schema", schemars(with = "Animated<Pair<range::Fraction>>"))]
     pub anchor: Animated<[f64; 2]>,
     /// Canvas pixels for a pixel of the layer, along the layer's own axes; negative mirrors. 1
     /// unless given.
     #[serde(default = "defaults::natural_scale")]
+    #[cfg_attr(feature = "schema", schemars(with = "Animated<Pair<range::Scale>>"))]
     pub scale: Animated<[f64; 2]>,
     /// Degrees clockwise, not limited to one turn; 0 unless given.
     #[serde(default = "defaults::zero")]
+    #[cfg_attr(feature = "schema", schemars(with = "Animated<range::Degrees>"))]
     pub rotation: Animated<f64>,
     /// A turn out of the plane, seen in perspective.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -69,6 +81,7 @@ pub struct Layer {
     /// The radius of the box's corners in pixels of the layer, at most half its shorter side; 0
     /// unless given.
     #[serde(default = "defaults::zero")]
+    #[cfg_attr(feature = "schema", schemars(with = "Animated<range::Length>"))]
     pub corner_radius: Animated<f64>,
     /// The line that the corners follow.
     #[serde(default, skip_serializing_if = "is_default")]
@@ -78,10 +91,12 @@ pub struct Layer {
     pub grade: Option<Grade>,
     /// The standard deviation of a Gaussian blur of the layer, in pixels; 0 unless given.
     #[serde(default = "defaults::zero")]
+    #[cfg_attr(feature = "schema", schemars(with = "Animated<range::Blur>"))]
     pub blur: Animated<f64>,
     /// The standard deviation of a Gaussian blur of what lies behind the layer's box, in pixels; 0
     /// unless given. It is seen through the layer where that is translucent.
     #[serde(default = "defaults::zero")]
+    #[cfg_attr(feature = "schema", schemars(with = "Animated<range::Blur>"))]
     pub background_blur: Animated<f64>,
     /// Another layer that decides where this one is seen.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -95,6 +110,7 @@ pub struct Layer {
     /// 0 is invisible, 1 as opaque as the content; 1 unless given. Between keyframes that
     /// overshoot it stays within these bounds.
     #[serde(default = "defaults::one")]
+    #[cfg_attr(feature = "schema", schemars(with = "Animated<range::Unit>"))]
     pub opacity: Animated<f64>,
     /// How the layer's colours are mixed with those behind it.
     #[serde(default, skip_serializing_if = "is_default")]
@@ -104,45 +120,59 @@ pub struct Layer {
 /// A turn of a layer about its own axes, seen in perspective by an eye straight in front of the
 /// layer's `position`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Tilt {
     /// Degrees about the horizontal axis; positive moves the top away from the eye.
     #[serde(default = "defaults::zero")]
+    #[cfg_attr(feature = "schema", schemars(with = "Animated<range::Degrees>"))]
     pub x: Animated<f64>,
     /// Degrees about the vertical axis; positive moves the right side away from the eye.
     #[serde(default = "defaults::zero")]
+    #[cfg_attr(feature = "schema", schemars(with = "Animated<range::Degrees>"))]
     pub y: Animated<f64>,
     /// How far away the eye is, in pixels of the canvas or group; 1500 unless given. What comes
     /// behind the eye is not seen.
     #[serde(default = "defaults::eye_distance")]
+    #[cfg_attr(feature = "schema", schemars(with = "Animated<range::Distance>"))]
     pub distance: Animated<f64>,
 }
 
 /// The parts of a content's width and height that are cut off, from each side; what remains is the
 /// layer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Crop {
     /// From the left, 0 to 1.
     #[serde(default = "defaults::zero")]
+    #[cfg_attr(feature = "schema", schemars(with = "Animated<range::Unit>"))]
     pub left: Animated<f64>,
     /// From the top, 0 to 1.
     #[serde(default = "defaults::zero")]
+    #[cfg_attr(feature = "schema", schemars(with = "Animated<range::Unit>"))]
     pub top: Animated<f64>,
     /// From the right, 0 to 1.
     #[serde(default = "defaults::zero")]
+    #[cfg_attr(feature = "schema", schemars(with = "Animated<range::Unit>"))]
     pub right: Animated<f64>,
     /// From the bottom, 0 to 1.
     #[serde(default = "defaults::zero")]
+    #[cfg_attr(feature = "schema", schemars(with = "Animated<range::Unit>"))]
     pub bottom: Animated<f64>,
 }
 
 /// A box that becomes the layer's size, whatever its content's.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Fit {
     /// Width and height in pixels; those of the canvas or group unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(
+        feature = "schema",
+        schemars(with = "Option<Animated<Pair<range::Side>>>")
+    )]
     pub size: Option<Animated<[f64; 2]>>,
     /// How the content fills it.
     pub mode: FitMode,
@@ -150,6 +180,7 @@ pub struct Fit {
 
 /// How a content fills a box of other proportions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum FitMode {
     /// As large as fits whole, in the middle; the rest of the box stays empty.
@@ -162,6 +193,7 @@ pub enum FitMode {
 
 /// The line that round corners follow.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Corners {
     /// A quarter of a circle.
@@ -176,22 +208,27 @@ pub enum Corners {
 /// Changes to colours: exposure and temperature of linear light, then contrast, saturation and a
 /// look-up table of sRGB-encoded values.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Grade {
     /// Stops: each doubles the light; 0 unless given.
     #[serde(default = "defaults::zero")]
+    #[cfg_attr(feature = "schema", schemars(with = "Animated<range::Stops>"))]
     pub exposure: Animated<f64>,
     /// How many times as far from middle grey (half of the encoded range) colours become; 1 unless
     /// given, 0 is all grey.
     #[serde(default = "defaults::one")]
+    #[cfg_attr(feature = "schema", schemars(with = "Animated<range::Factor>"))]
     pub contrast: Animated<f64>,
     /// How many times as far from the grey of their luma (BT.709) colours become; 1 unless given, 0
     /// is black and white.
     #[serde(default = "defaults::one")]
+    #[cfg_attr(feature = "schema", schemars(with = "Animated<range::Factor>"))]
     pub saturation: Animated<f64>,
     /// What white turns into, as the daylight of a colour temperature in kelvin: below 6504 warmer,
     /// above colder. 6504 unless given.
     #[serde(default = "defaults::daylight")]
+    #[cfg_attr(feature = "schema", schemars(with = "Animated<range::Temperature>"))]
     pub temperature: Animated<f64>,
     /// A look-up table, applied last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -200,21 +237,26 @@ pub struct Grade {
 
 /// A look-up table from a file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Lut {
     /// A `.cube` file; a relative path starts at the folder of the scene file.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
     pub path: PathBuf,
     /// How much of the table's colours is mixed in, 0 to 1; 1 unless given.
     #[serde(default = "defaults::one")]
+    #[cfg_attr(feature = "schema", schemars(with = "Animated<range::Unit>"))]
     pub strength: Animated<f64>,
 }
 
 /// Another layer of the same list that decides where this one is seen.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Mask {
     /// The name of that layer, which no other layer of the list has. It is drawn as it would be
     /// seen on nothing, hidden or not.
+    #[cfg_attr(feature = "schema", schemars(length(min = 1)))]
     pub layer: String,
     /// What of it counts.
     #[serde(default)]
@@ -226,6 +268,7 @@ pub struct Mask {
 
 /// What of a mask counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum MaskChannel {
     /// Its opacity.
@@ -238,6 +281,7 @@ pub enum MaskChannel {
 
 /// A shadow: the layer's silhouette in one colour, beneath the layer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Shadow {
     /// Its colour; black at half opacity unless given.
@@ -245,29 +289,38 @@ pub struct Shadow {
     pub color: Animated<Color>,
     /// Pixels to the right and downwards; none unless given.
     #[serde(default = "defaults::no_offset")]
+    #[cfg_attr(
+        feature = "schema",
+        schemars(with = "Animated<Pair<range::Coordinate>>")
+    )]
     pub offset: Animated<[f64; 2]>,
     /// The standard deviation of its Gaussian blur in pixels, which is half of what CSS calls a
     /// shadow's blur radius; 0 unless given.
     #[serde(default = "defaults::zero")]
+    #[cfg_attr(feature = "schema", schemars(with = "Animated<range::Blur>"))]
     pub blur: Animated<f64>,
     /// Pixels by which the silhouette grows, or shrinks below 0, before it is blurred; 0 unless
     /// given.
     #[serde(default = "defaults::zero")]
+    #[cfg_attr(feature = "schema", schemars(with = "Animated<range::Spread>"))]
     pub spread: Animated<f64>,
 }
 
 /// The average of a layer's content and place over part of a frame's time, as a camera's shutter
 /// makes it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct MotionBlur {
     /// How long the shutter is open, in degrees of a turn that takes the time of one frame: 360 is
     /// all of it. The frame's own time is in the middle. 180 unless given.
     #[serde(default = "defaults::shutter")]
+    #[cfg_attr(feature = "schema", schemars(with = "Animated<range::Shutter>"))]
     pub shutter: Animated<f64>,
     /// The number of moments that are averaged, 2 to [`MAX_MOTION_SAMPLES`](crate::MAX_MOTION_SAMPLES);
     /// 16 unless given. Movement over more pixels than that shows steps.
     #[serde(default = "defaults::motion_samples")]
+    #[cfg_attr(feature = "schema", schemars(with = "range::MotionSamples"))]
     pub samples: u32,
 }
 
@@ -275,6 +328,7 @@ pub struct MotionBlur {
 ///
 /// The separable modes of W3C Compositing and Blending Level 1, section 9, and `add`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 #[non_exhaustive]
 pub enum BlendMode {

@@ -2,7 +2,8 @@
 //!
 //! A [`Scene`] says what is to be seen and when: a canvas, a frame rate, a duration, and layers
 //! whose properties are constants or keyframes. It is plain data, read from JSON or built in code.
-//! A [`Compositor`] draws it. `docs/scene.md` describes the file format with an example.
+//! A [`Compositor`] draws it. `docs/scene.md` describes the file format with pictures. With the
+//! feature `schema`, `Scene::json_schema` gives it as a JSON Schema.
 //!
 //! Every frame follows from the scene and its time alone: nothing is carried from one frame to the
 //! next, so frames may be drawn in any order, again, or in tiles, and come out the same.
@@ -59,6 +60,8 @@ mod plan;
 mod recording;
 mod rect;
 mod scene;
+#[cfg(feature = "schema")]
+mod schema;
 mod spring;
 mod submission;
 mod surface_pool;

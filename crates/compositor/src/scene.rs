@@ -12,6 +12,8 @@ use crate::animation::Animated;
 use crate::color::{BlendSpace, Color};
 use crate::exact;
 use crate::layer::Layer;
+#[cfg(feature = "schema")]
+use crate::schema::{self, range};
 use crate::validate::{self, InvalidValue};
 use crate::walk;
 
@@ -23,17 +25,24 @@ pub const MAX_SCENE_BYTES: u64 = 64 << 20;
 /// All fields are public so that an editor can build and change scenes in code;
 /// [`validate`](Self::validate) says whether one can be drawn.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Scene {
+    /// Where the JSON Schema of the format is, for editors: nothing reads it here.
+    #[serde(rename = "$schema", default, skip_serializing_if = "Option::is_none")]
+    pub schema: Option<String>,
     /// The version of the format: [`Scene::VERSION`].
+    #[cfg_attr(feature = "schema", schemars(with = "range::Version"))]
     pub version: u32,
     /// What the layers lie on.
     pub canvas: Canvas,
     /// Frames per second.
     #[serde(with = "exact::frame_rate")]
+    #[cfg_attr(feature = "schema", schemars(with = "schema::Rate"))]
     pub frame_rate: FrameRate,
     /// How long the scene lasts, in seconds; more than 0.
     #[serde(with = "exact::seconds")]
+    #[cfg_attr(feature = "schema", schemars(with = "schema::Duration"))]
     pub duration: Time,
     /// The values in which colours are mixed.
     #[serde(default)]
@@ -45,13 +54,16 @@ pub struct Scene {
 
 /// What the layers lie on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Canvas {
     /// Width in pixels, 1 to [`MAX_CANVAS_SIDE`](crate::MAX_CANVAS_SIDE).
     #[serde(deserialize_with = "exact::pixels")]
+    #[cfg_attr(feature = "schema", schemars(with = "range::Pixels"))]
     pub width: u32,
     /// Height in pixels, 1 to [`MAX_CANVAS_SIDE`](crate::MAX_CANVAS_SIDE).
     #[serde(deserialize_with = "exact::pixels")]
+    #[cfg_attr(feature = "schema", schemars(with = "range::Pixels"))]
     pub height: u32,
     /// What shows where no layer is; opaque black unless given.
     #[serde(default = "defaults::background")]
@@ -66,6 +78,7 @@ impl Scene {
     #[must_use]
     pub fn new(width: u32, height: u32, frame_rate: FrameRate, duration: Time) -> Self {
         Self {
+            schema: None,
             version: Self::VERSION,
             canvas: Canvas {
                 width,

@@ -1,5 +1,7 @@
 //! The movement of a damped spring.
 
+#[cfg(feature = "schema")]
+use crate::schema::range;
 use serde::{Deserialize, Serialize};
 
 /// A mass on a spring that is released at the keyframe and comes to rest at the next one's value.
@@ -10,16 +12,21 @@ use serde::{Deserialize, Serialize};
 ///
 /// With damping below 2 √(`mass` × `stiffness`) the value overshoots and swings; with more it creeps.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(default, deny_unknown_fields)]
 pub struct Spring {
     /// In kilograms; 1 unless given.
+    #[cfg_attr(feature = "schema", schemars(with = "range::Mass"))]
     pub mass: f64,
     /// The force that pulls towards the end, in newtons for the whole way; 100 unless given.
+    #[cfg_attr(feature = "schema", schemars(with = "range::Stiffness"))]
     pub stiffness: f64,
     /// The force that brakes, in newtons at one way per second; 10 unless given.
+    #[cfg_attr(feature = "schema", schemars(with = "range::Damping"))]
     pub damping: f64,
     /// The speed at the keyframe, in ways per second; negative leads away from the end. 0 unless
     /// given.
+    #[cfg_attr(feature = "schema", schemars(with = "range::Progress"))]
     pub velocity: f64,
 }
 

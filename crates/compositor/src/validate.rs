@@ -455,29 +455,29 @@ pub(crate) struct Range {
     pub(crate) above: bool,
 }
 
-const UNIT: Range = Range::new(0.0, 1.0);
+pub(crate) const UNIT: Range = Range::new(0.0, 1.0);
 /// Far enough from the canvas for any use, and near enough for pixels to be exact.
-const COORDINATE: Range = Range::new(-1e6, 1e6);
-const FRACTION: Range = Range::new(-1e3, 1e3);
-const SCALE: Range = Range::new(-1e4, 1e4);
-const DEGREES: Range = Range::new(-1e6, 1e6);
-const PROGRESS: Range = Range::new(-100.0, 100.0);
+pub(crate) const COORDINATE: Range = Range::new(-1e6, 1e6);
+pub(crate) const FRACTION: Range = Range::new(-1e3, 1e3);
+pub(crate) const SCALE: Range = Range::new(-1e4, 1e4);
+pub(crate) const DEGREES: Range = Range::new(-1e6, 1e6);
+pub(crate) const PROGRESS: Range = Range::new(-100.0, 100.0);
 /// Wide enough for any spring that can be seen to move, and narrow enough for its movement to be
 /// a finite number at all times.
-const MASS: Range = Range::new(1e-3, 1e3);
-const STIFFNESS: Range = Range::new(1e-3, 1e6);
-const DAMPING: Range = Range::new(0.0, 1e6);
-const LENGTH: Range = Range::new(0.0, 1e6);
-const DISTANCE: Range = Range::new(1.0, 1e6);
-const RADIUS: Range = Range::new(0.0, 1e3);
-const STOPS: Range = Range::new(-16.0, 16.0);
-const FACTOR: Range = Range::new(0.0, 10.0);
-const TEMPERATURE: Range = Range::new(MIN_TEMPERATURE_KELVIN, MAX_TEMPERATURE_KELVIN);
-const BLUR: Range = Range::new(0.0, MAX_BLUR);
-const SPREAD: Range = Range::new(-500.0, 500.0);
+pub(crate) const MASS: Range = Range::new(1e-3, 1e3);
+pub(crate) const STIFFNESS: Range = Range::new(1e-3, 1e6);
+pub(crate) const DAMPING: Range = Range::new(0.0, 1e6);
+pub(crate) const LENGTH: Range = Range::new(0.0, 1e6);
+pub(crate) const DISTANCE: Range = Range::new(1.0, 1e6);
+pub(crate) const RADIUS: Range = Range::new(0.0, 1e3);
+pub(crate) const STOPS: Range = Range::new(-16.0, 16.0);
+pub(crate) const FACTOR: Range = Range::new(0.0, 10.0);
+pub(crate) const TEMPERATURE: Range = Range::new(MIN_TEMPERATURE_KELVIN, MAX_TEMPERATURE_KELVIN);
+pub(crate) const BLUR: Range = Range::new(0.0, MAX_BLUR);
+pub(crate) const SPREAD: Range = Range::new(-500.0, 500.0);
 /// What 32-bit floats hold, with room to calculate.
-const UNIFORM: Range = Range::new(-1e9, 1e9);
-const SHUTTER: Range = Range::new(0.0, 360.0);
+pub(crate) const UNIFORM: Range = Range::new(-1e9, 1e9);
+pub(crate) const SHUTTER: Range = Range::new(0.0, 360.0);
 pub(crate) const SIDE: Range = Range {
     minimum: 0.0,
     maximum: 1e6,

@@ -7,6 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::animation::Animated;
 use crate::color::Color;
+#[cfg(feature = "schema")]
+use crate::schema::{Pair, range};
 
 /// The most uniforms that a shader may have.
 pub const MAX_UNIFORMS: usize = 64;
@@ -39,21 +41,28 @@ pub const MAX_UNIFORMS: usize = 64;
 /// and no derivatives, which would make a pixel depend on those beside it: `place.pixel` is for
 /// soft edges.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Shader {
     /// Width and height in pixels; those of the canvas or group unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(
+        feature = "schema",
+        schemars(with = "Option<Animated<Pair<range::Side>>>")
+    )]
     pub size: Option<Animated<[f64; 2]>>,
     /// The function, and all that it calls.
     pub source: ShaderSource,
     /// Values that the function reads, by their names in WGSL; at most
     /// [`MAX_UNIFORMS`](crate::MAX_UNIFORMS).
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    #[cfg_attr(feature = "schema", schemars(extend("maxProperties" = MAX_UNIFORMS)))]
     pub uniforms: BTreeMap<String, Uniform>,
 }
 
 /// Where a shader's source is.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ShaderSource {
     /// In the scene.
@@ -64,11 +73,14 @@ pub enum ShaderSource {
 
 /// A value that a shader reads.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Uniform {
     /// An `f32`.
+    #[cfg_attr(feature = "schema", schemars(with = "Animated<range::Uniform>"))]
     Number(Animated<f64>),
     /// A `vec2<f32>`.
+    #[cfg_attr(feature = "schema", schemars(with = "Animated<Pair<range::Uniform>>"))]
     Pair(Animated<[f64; 2]>),
     /// A `vec4<f32>`: red, green, blue and alpha from 0 to 1, sRGB-encoded, alpha not multiplied in.
     Color(Animated<Color>),

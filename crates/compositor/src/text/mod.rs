@@ -38,4 +38,6 @@ pub use spec::{
     FontFamilies, FontFamily, Text, TextAlign, TextBackground, TextOutline, WordHighlight, WordTime,
 };
 pub(crate) use validate::validate;
+#[cfg(feature = "schema")]
+pub(crate) use validate::{EM, LINE_HEIGHT, OUTLINE, SPACING};
 pub use validate::{MAX_FONT_FAMILIES, MAX_TEXT_BYTES};

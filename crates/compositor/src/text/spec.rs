@@ -11,17 +11,21 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use crate::animation::Animated;
 use crate::color::Color;
 use crate::exact;
+#[cfg(feature = "schema")]
+use crate::schema::{self, Pair, range};
 
 /// Lines of text.
 ///
 /// The layer is a block as wide as `width`, or else as the widest line, and as high as its lines.
 /// Glyphs may reach beyond it, as the tail of an italic f does; so do outline and background.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Text {
     /// What is written, in any script; at most [`MAX_TEXT_BYTES`](crate::MAX_TEXT_BYTES) of UTF-8.
     /// Lines end at line feeds and at the other line and paragraph separators of Unicode. Other
     /// control characters except the tab are not drawn.
+    #[cfg_attr(feature = "schema", schemars(length(max = crate::MAX_TEXT_BYTES)))]
     pub text: String,
     /// The fonts to take characters from, the first that has a character first; the bundled font,
     /// Inter, unless given, and always after those that are.
@@ -30,11 +34,13 @@ pub struct Text {
     /// How heavy the strokes are, 100 to 900: 400 is regular, 700 bold; 400 unless given. A font
     /// that has no such weight is drawn in the nearest that it has.
     #[serde(default = "defaults::weight")]
+    #[cfg_attr(feature = "schema", schemars(with = "range::Weight"))]
     pub weight: u16,
     /// Whether the text is set in italics, slanted where the font has none.
     #[serde(default)]
     pub italic: bool,
     /// The em, in pixels of the layer: about the height of a line of text. Above 0, up to 10,000.
+    #[cfg_attr(feature = "schema", schemars(with = "Animated<range::Em>"))]
     pub size: Animated<f64>,
     /// The colour of the glyphs; white unless given. Emoji have their own and take its opacity.
     #[serde(default = "defaults::color")]
@@ -46,13 +52,16 @@ pub struct Text {
     /// words to stay within it, and within a word that is wider than a line. Unless given, lines
     /// break only where the text does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "Option<Animated<range::Side>>"))]
     pub width: Option<Animated<f64>>,
     /// The distance from line to line, in ems, 0 to 100; 1.2 unless given.
     #[serde(default = "defaults::line_height")]
+    #[cfg_attr(feature = "schema", schemars(with = "Animated<range::LineHeight>"))]
     pub line_height: Animated<f64>,
     /// Pixels of the layer that are added after every glyph, ±10,000; 0 unless given. Letters are
     /// not joined to ligatures where it is not 0.
     #[serde(default = "defaults::zero")]
+    #[cfg_attr(feature = "schema", schemars(with = "Animated<range::Spacing>"))]
     pub letter_spacing: Animated<f64>,
     /// A line around the glyphs, beneath them; none unless given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -82,6 +91,7 @@ pub enum FontFamily {
 
 /// Where lines lie within the width of their block.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum TextAlign {
     /// Where reading starts: on the left in Latin, on the right in Arabic script.
@@ -101,10 +111,12 @@ pub enum TextAlign {
 
 /// A line around glyphs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct TextOutline {
     /// How far it reaches beyond the glyphs, in pixels of the layer, 0 to 1000. Its corners are
     /// round.
+    #[cfg_attr(feature = "schema", schemars(with = "Animated<range::Outline>"))]
     pub width: Animated<f64>,
     /// Its colour.
     pub color: Animated<Color>,
@@ -112,6 +124,7 @@ pub struct TextOutline {
 
 /// A box behind text.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct TextBackground {
     /// Its colour.
@@ -119,15 +132,18 @@ pub struct TextBackground {
     /// How far it reaches beyond the text to the sides, and above and below, in pixels of the
     /// layer; ±10,000, 0 unless given.
     #[serde(default = "defaults::no_padding")]
+    #[cfg_attr(feature = "schema", schemars(with = "Animated<Pair<range::Spacing>>"))]
     pub padding: Animated<[f64; 2]>,
     /// The radius of its corners in pixels of the layer, 0 to 1,000,000; 0 unless given, and at
     /// most half of the box's shorter side.
     #[serde(default = "defaults::zero")]
+    #[cfg_attr(feature = "schema", schemars(with = "Animated<range::Length>"))]
     pub corner_radius: Animated<f64>,
 }
 
 /// Words that stand out for a time each.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct WordHighlight {
     /// When the first, the second, … word of the text stands out. Words are what whitespace
@@ -295,6 +311,71 @@ impl<'de> Visitor<'de> for FamilyVisitor {
     fn visit_map<A: de::MapAccess<'de>>(self, map: A) -> Result<FontFamily, A::Error> {
         FontFile::deserialize(MapAccessDeserializer::new(map))
             .map(|file| FontFamily::File(file.path))
+    }
+}
+
+#[cfg(feature = "schema")]
+mod json_schema {
+    use std::borrow::Cow;
+
+    use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+
+    use super::{FontFamilies, FontFamily, Pair, WordTime, schema};
+    use crate::text::MAX_FONT_FAMILIES;
+
+    impl JsonSchema for FontFamilies {
+        fn schema_name() -> Cow<'static, str> {
+            "FontFamilies".into()
+        }
+
+        fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+            let family = generator.subschema_for::<FontFamily>();
+            json_schema!({
+                "description": "One font, or fonts in order of preference.",
+                "oneOf": [
+                    family,
+                    {"type": "array", "items": family, "maxItems": MAX_FONT_FAMILIES},
+                ],
+            })
+        }
+    }
+
+    impl JsonSchema for FontFamily {
+        fn schema_name() -> Cow<'static, str> {
+            "FontFamily".into()
+        }
+
+        fn json_schema(_: &mut SchemaGenerator) -> Schema {
+            json_schema!({
+                "oneOf": [
+                    {
+                        "description": "The bundled family, \"Inter\", or one that is installed on the system.",
+                        "type": "string",
+                        "pattern": r"\S",
+                    },
+                    {
+                        "description": "A TrueType or OpenType file, or a collection of them; a relative path starts at the folder of the scene file.",
+                        "type": "object",
+                        "properties": {"path": {"type": "string", "minLength": 1}},
+                        "required": ["path"],
+                        "additionalProperties": false,
+                    },
+                ],
+            })
+        }
+    }
+
+    impl JsonSchema for WordTime {
+        fn schema_name() -> Cow<'static, str> {
+            "WordTime".into()
+        }
+
+        fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+            let mut schema = Pair::<schema::Seconds>::json_schema(generator);
+            let description = "When a word begins to stand out, and when it no longer does.";
+            schema.insert("description".to_owned(), description.into());
+            schema
+        }
     }
 }
 

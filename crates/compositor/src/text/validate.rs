@@ -11,14 +11,14 @@ pub const MAX_TEXT_BYTES: usize = 1 << 20;
 /// The most fonts that a text may name.
 pub const MAX_FONT_FAMILIES: usize = 16;
 
-const EM: Range = Range {
+pub(crate) const EM: Range = Range {
     minimum: 0.0,
     maximum: 10_000.0,
     above: true,
 };
-const LINE_HEIGHT: Range = Range::new(0.0, 100.0);
-const SPACING: Range = Range::new(-10_000.0, 10_000.0);
-const OUTLINE: Range = Range::new(0.0, 1_000.0);
+pub(crate) const LINE_HEIGHT: Range = Range::new(0.0, 100.0);
+pub(crate) const SPACING: Range = Range::new(-10_000.0, 10_000.0);
+pub(crate) const OUTLINE: Range = Range::new(0.0, 1_000.0);
 const RADIUS: Range = Range::new(0.0, 1e6);
 
 /// Checks `text`, which stands at `place` in the scene.
