@@ -20,7 +20,8 @@ struct Composite {
 override SILHOUETTE: bool = false;
 // 0 is no mask, 1 its alpha, 2 its luminance; 3 and 4 the same inverted.
 override MASK: u32 = 0u;
-// 0 is no ramp, 1 is seen where the ramp is high, 2 where it is low.
+// 0 is no ramp, 1 is seen where the ramp is high, 2 where it is low; 3 and 4 the same, but what ends
+// there by itself is not cut a second time.
 override RAMP: u32 = 0u;
 
 @group(0) @binding(1) var<uniform> composite: Composite;
@@ -31,9 +32,11 @@ override RAMP: u32 = 0u;
 fn fragment(@builtin(position) position: vec4<f32>) -> @location(0) vec4<f32> {
     let pixel = frame_pixel(position);
     var weight = 1.0;
+    var share = 1.0;
     if COVERAGE != 0u || RAMP != 0u {
         let place = place_of(position);
-        weight = coverage(place) * ramp(place.local);
+        weight = coverage(place);
+        share = ramp(place.local);
     }
     if MASK != 0u {
         weight *= mask_at(pixel);
@@ -44,7 +47,10 @@ fn fragment(@builtin(position) position: vec4<f32>) -> @location(0) vec4<f32> {
     } else {
         color = composite.color * source_at(pixel);
     }
-    return color * weight + dither(position);
+    if RAMP > 2u {
+        share = min(share / max(color.a, 1e-6), 1.0);
+    }
+    return color * (weight * share) + dither(position);
 }
 
 fn source_at(pixel: vec2<i32>) -> vec4<f32> {
@@ -76,5 +82,5 @@ fn ramp(local: vec2<f32>) -> f32 {
         return 1.0;
     }
     let place = saturate(dot(composite.ramp.xy, local) + composite.ramp.z);
-    return select(1.0 - place, place, RAMP == 1u);
+    return select(1.0 - place, place, RAMP == 1u || RAMP == 3u);
 }

@@ -515,7 +515,7 @@ fn slide(to: Direction, progress: f64, space: &Space, placement: &Placement) -> 
     // Where the new clip comes in, and where the line is by now, in pixels of the content.
     let begin = DVec2::select(direction.cmpge(DVec2::ZERO), DVec2::ZERO, space.size);
     let line = placement.layer_point(begin + direction * space.size * progress);
-    Progress::Ramp {
+    Progress::Edge {
         slope: -direction,
         start: direction.dot(line) + 0.5,
     }

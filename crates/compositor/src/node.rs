@@ -108,6 +108,9 @@ pub(crate) enum Progress {
     /// 1 where the ramp `slope · p + start` over the layer's pixels p is 1 or more, 0 where it is 0
     /// or less.
     Ramp { slope: DVec2, start: f64 },
+    /// The same, where both groups end at the ramp by themselves, if they reach no further: in the
+    /// pixels of the ramp each is seen as far as it covers them.
+    Edge { slope: DVec2, start: f64 },
 }
 
 /// Changes to colours.

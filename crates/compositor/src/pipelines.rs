@@ -92,6 +92,8 @@ pub(crate) enum RampKind {
     None = 0,
     High = 1,
     Low = 2,
+    HighEdge = 3,
+    LowEdge = 4,
 }
 
 /// How a surface is mixed with what is behind it.

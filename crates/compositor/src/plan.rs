@@ -386,11 +386,21 @@ impl Planner<'_> {
             let (opacity, kind, ramp) = match (progress, is_new) {
                 (Progress::Even(progress), true) => (progress, RampKind::None, None),
                 (Progress::Even(progress), false) => (1.0 - progress, RampKind::None, None),
-                (Progress::Ramp { slope, start }, true) => {
-                    (1.0, RampKind::High, Some((slope, start)))
+                (Progress::Ramp { slope, start }, is_new) => {
+                    let kind = if is_new {
+                        RampKind::High
+                    } else {
+                        RampKind::Low
+                    };
+                    (1.0, kind, Some((slope, start)))
                 }
-                (Progress::Ramp { slope, start }, false) => {
-                    (1.0, RampKind::Low, Some((slope, start)))
+                (Progress::Edge { slope, start }, is_new) => {
+                    let kind = if is_new {
+                        RampKind::HighEdge
+                    } else {
+                        RampKind::LowEdge
+                    };
+                    (1.0, kind, Some((slope, start)))
                 }
             };
             let laying = Laying {

@@ -26,3 +26,4 @@ mod shapes;
 mod targets;
 mod text;
 mod tiles;
+mod transitions;
