@@ -48,7 +48,7 @@ fn color_at(place: f64, space: BlendSpace) -> Premultiplied {
 }
 
 /// Checks every pixel whose middle `place` gives the place on the line of.
-fn assert_colors(content: Content, what: &str, place: impl Fn(f64, f64) -> Option<f64>) {
+fn assert_colors(content: &Content, what: &str, place: impl Fn(f64, f64) -> Option<f64>) {
     for space in [BlendSpace::Srgb, BlendSpace::Linear] {
         let mut scene = transparent_scene(SIZE.0, SIZE.1, vec![Layer::new(content.clone())]);
         scene.blend_space = space;
@@ -77,7 +77,7 @@ fn a_linear_gradient_changes_along_its_line() {
         let ([ax, ay], [bx, by]) = (point(start), point(end));
         let [dx, dy] = [bx - ax, by - ay];
         let what = format!("{start:?} to {end:?}");
-        assert_colors(Content::LinearGradient(gradient), &what, |x, y| {
+        assert_colors(&Content::LinearGradient(gradient), &what, |x, y| {
             let place = ((x - ax) * dx + (y - ay) * dy) / (dx * dx + dy * dy);
             away_from_the_jump(place)
         });
@@ -93,7 +93,7 @@ fn a_radial_gradient_changes_with_the_distance_in_radii() {
             ..RadialGradient::new(stops())
         };
         let what = format!("around {center:?}");
-        assert_colors(Content::RadialGradient(gradient), &what, |x, y| {
+        assert_colors(&Content::RadialGradient(gradient), &what, |x, y| {
             let part = |along: f64, side: u32, axis: usize| {
                 (along / f64::from(side) - center[axis]) / radius[axis]
             };
@@ -111,7 +111,7 @@ fn a_conic_gradient_changes_with_the_angle_clockwise_from_its_start() {
             ..ConicGradient::new(stops())
         };
         let what = format!("around {center:?} from {start_degrees}°");
-        assert_colors(Content::ConicGradient(gradient), &what, |x, y| {
+        assert_colors(&Content::ConicGradient(gradient), &what, |x, y| {
             let [x, y] = [
                 x - center[0] * f64::from(SIZE.0),
                 y - center[1] * f64::from(SIZE.1),
