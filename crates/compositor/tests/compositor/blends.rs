@@ -11,11 +11,8 @@ use std::fmt;
 use framefence_compositor::{BlendMode, BlendSpace, Color, Content, Group, Layer};
 use image::RgbaImage;
 
-use crate::light::{linear_from_srgb, srgb_from_linear};
+use crate::light::{Premultiplied, blended_values, delivered_codes, over};
 use crate::render::{at, render, scene, solid, with};
-
-/// Red, green, blue and alpha from 0 to 1, alpha multiplied in, in the values that are blended.
-type Premultiplied = [f64; 4];
 
 /// The ends, their neighbours, where formulas change over, and what lies between. Times the alphas
 /// below most are whole code values.
@@ -23,7 +20,7 @@ const LEVELS: [u8; 12] = [0, 1, 5, 20, 63, 64, 127, 128, 190, 250, 254, 255];
 const ALPHAS: [u8; 4] = [0, 51, 153, 255];
 
 /// Every level with every alpha; its channels are different levels.
-fn colors() -> Vec<Color> {
+pub(crate) fn colors() -> Vec<Color> {
     let level = |index: usize| LEVELS[index % LEVELS.len()];
     ALPHAS
         .into_iter()
@@ -46,7 +43,7 @@ fn rows() -> Vec<Layer> {
 }
 
 /// Each colour in a column of its own.
-fn columns() -> Vec<Layer> {
+pub(crate) fn columns() -> Vec<Layer> {
     let colors = colors();
     let height = colors.len() as f64;
     (0..)
@@ -81,34 +78,12 @@ impl Setting {
         render(&scene)
     }
 
-    /// A colour as it is blended.
     fn encoded(self, color: Color) -> Premultiplied {
-        let alpha = f64::from(color.alpha) / 255.0;
-        let channel = |code: u8| {
-            let encoded = f64::from(code) / 255.0;
-            alpha
-                * match self.space {
-                    BlendSpace::Linear => linear_from_srgb(encoded),
-                    _ => encoded,
-                }
-        };
-        [
-            channel(color.red),
-            channel(color.green),
-            channel(color.blue),
-            alpha,
-        ]
+        blended_values(color, self.space)
     }
 
-    /// What is delivered of it, in code values.
     fn delivered(self, color: Premultiplied) -> [f64; 4] {
-        let [.., alpha] = color;
-        let channel = |value: f64| match self.space {
-            BlendSpace::Linear if alpha > 0.0 => srgb_from_linear(value / alpha) * alpha * 255.0,
-            _ => value * 255.0,
-        };
-        let [red, green, blue] = [0, 1, 2].map(|index| channel(color[index]));
-        [red, green, blue, alpha * 255.0]
+        delivered_codes(color, self.space)
     }
 
     /// What lies behind the columns in each row.
@@ -126,10 +101,6 @@ impl Setting {
             .map(|color| over(self.encoded(color), background))
             .collect()
     }
-}
-
-fn over(front: Premultiplied, behind: Premultiplied) -> Premultiplied {
-    std::array::from_fn(|index| front[index] + behind[index] * (1.0 - front[3]))
 }
 
 /// Section 9.1, and `plus-lighter` of CSS for `add`; `front_by` and `behind_by` is what the colours

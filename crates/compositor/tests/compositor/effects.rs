@@ -62,7 +62,7 @@ fn transposed(lines: &[Line]) -> Vec<Line> {
 }
 
 /// The largest difference from what is expected at a pixel, in code values.
-fn worst(drawn: &RgbaImage, expected: impl Fn(usize, usize) -> [f64; 4]) -> f64 {
+pub(crate) fn worst(drawn: &RgbaImage, expected: impl Fn(usize, usize) -> [f64; 4]) -> f64 {
     let apart = drawn.enumerate_pixels().flat_map(|(x, y, pixel)| {
         let expected = expected(x as usize, y as usize);
         pixel
