@@ -20,6 +20,7 @@ use crate::uniform_buffer::{UniformBuffer, UniformOffsets};
 pub(crate) struct Graph {
     surfaces: Vec<Surface>,
     commands: Vec<Command>,
+    draw_count: usize,
     uniforms: UniformBuffer,
     /// The surface that the frame's own layers lie on: the target, or what stands for it.
     root: Option<SurfaceId>,
@@ -33,6 +34,13 @@ pub(crate) struct Graph {
 /// A pass is ended when the surfaces that its draws read take more than this, so that their textures
 /// can be used again.
 const MAX_PENDING_BYTES: u64 = 256 << 20;
+
+/// The most surfaces, and about the most draws, that a frame may need.
+///
+/// A shadow draws its layer a second time, and layers with shadows can lie in each other: some scenes
+/// of a few kilobytes would need more surfaces than there is memory to plan.
+const MAX_SURFACES: usize = 1 << 17;
+const MAX_DRAWS: usize = 1 << 21;
 
 /// A surface of the frame that is being planned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -125,6 +133,7 @@ impl Graph {
         Self {
             surfaces: Vec::new(),
             commands: Vec::new(),
+            draw_count: 0,
             uniforms: UniformBuffer::new(device, &pipelines.layouts().uniforms),
             root: None,
             known: Known::default(),
@@ -144,6 +153,7 @@ impl Graph {
         self.root = None;
         self.surfaces.clear();
         self.commands.clear();
+        self.draw_count = 0;
         self.uniforms.clear();
     }
 
@@ -199,6 +209,12 @@ impl Graph {
                 max_side: self.max_side,
             });
         }
+        if self.surfaces.len() >= MAX_SURFACES || self.draw_count >= MAX_DRAWS {
+            return Err(PaintError::TooManySurfaces {
+                surfaces: self.surfaces.len(),
+                draws: self.draw_count,
+            });
+        }
         Ok(self.add(surface))
     }
 
@@ -239,6 +255,7 @@ impl Graph {
         key.extend(paint);
         self.identify(&texture, &mut key);
         let uniforms = self.uniforms.push(place, paint);
+        self.draw_count += 1;
         let planned = &mut self.surfaces[surface.0];
         planned.pending.push(Draw {
             pipeline,
@@ -422,38 +439,43 @@ impl Graph {
             .iter()
             .map(|surface| surface.is_target)
             .collect();
-        let mut drawn = HashSet::new();
-        // Of surfaces with the same content, the first is drawn.
-        let mut is_first = vec![true; self.surfaces.len()];
-        for (index, surface) in self.surfaces.iter().enumerate() {
-            if let Some(content) = surface.content {
-                is_first[index] = drawn.insert(content);
-            }
-        }
-        let mut first = HashMap::new();
-        for (index, surface) in self.surfaces.iter().enumerate() {
-            if let Some(content) = surface.content {
-                first.entry(content).or_insert(index);
-            }
-        }
+        let first = self.first_finished();
         let mut needed = vec![false; self.commands.len()];
         for (needed, command) in needed.iter_mut().zip(&self.commands).rev() {
             let written = command.writes();
             let surface = &self.surfaces[written.0];
-            let is_there = surface
-                .content
-                .is_some_and(|content| self.known.texture(content).is_some());
-            *needed = wanted[written.0] && !is_there && is_first[written.0];
+            let is_there = surface.content.is_some_and(|content| {
+                self.known.texture(content).is_some() || first[&content] != written
+            });
+            *needed = wanted[written.0] && !is_there;
             if *needed {
                 for read in command.reads() {
                     wanted[read.0] = true;
                     if let Some(content) = self.surfaces[read.0].content {
-                        wanted[first[&content]] = true;
+                        wanted[first[&content].0] = true;
                     }
                 }
             }
         }
         needed
+    }
+
+    /// The surface that is drawn for each content: the one that is finished first, as the others
+    /// may be read, or be drawn into, only later.
+    fn first_finished(&self) -> HashMap<ContentId, SurfaceId> {
+        let mut last_commands = vec![0; self.surfaces.len()];
+        for (index, command) in self.commands.iter().enumerate() {
+            last_commands[command.writes().0] = index;
+        }
+        let mut first = HashMap::new();
+        for (index, command) in self.commands.iter().enumerate() {
+            let written = command.writes();
+            let content = self.surfaces[written.0].content;
+            if let Some(content) = content.filter(|_| last_commands[written.0] == index) {
+                first.entry(content).or_insert(written);
+            }
+        }
+        first
     }
 }
 

@@ -9,6 +9,7 @@ mod backdrop;
 mod custom_shader;
 mod downscaling;
 mod goldens;
+mod hostile;
 mod memory;
 mod reference;
 mod render;
