@@ -110,6 +110,16 @@ pub enum PaintError {
         "the frame shows more than {MAX_LAYERS_IN_FRAME} layers, masks and the samples of motion blurs counted"
     )]
     TooManyLayers,
+    /// Effects lie in each other so deep, or on so many layers, that the frame cannot be planned.
+    #[error(
+        "the frame needs more than {surfaces} surfaces and {draws} draws; layers with shadows and other effects lie too deep in each other"
+    )]
+    TooManySurfaces {
+        /// The surfaces that were planned.
+        surfaces: usize,
+        /// The draws that were planned.
+        draws: usize,
+    },
     /// A frame of an animated picture cannot be shown.
     #[error(transparent)]
     Image(#[from] LoadImageError),

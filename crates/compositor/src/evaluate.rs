@@ -17,10 +17,11 @@ use crate::layer::{self, Corners, FitMode, Layer, Mask, MaskChannel, MotionBlur,
 use crate::node::{Appearance, Body, GradeNode, MaskNode, Node, Progress, ShadowNode};
 use crate::pipelines::{GradientKind, MaskKind};
 use crate::placement::{Geometry, Placement, Rect, Space};
-use crate::rect::IntRect;
+use crate::rect::{FARTHEST, IntRect};
 use crate::scene::Scene;
 use crate::time::{after, after_seconds, since};
 use crate::uniforms::Corner;
+use crate::validate::{MAX_BLUR, MAX_SPREAD};
 
 /// The most layers that a frame may show, masks and the moments of motion blurs counted.
 ///
@@ -95,7 +96,6 @@ impl Evaluator<'_> {
         };
         // Lengths are seen as large as at the place where the layer lies.
         let at = position(layer, space, time);
-        let length = |length: &Animated<f64>| length.at(time) * space.scale_at(at);
         let shadow = layer
             .shadow
             .as_ref()
@@ -104,8 +104,8 @@ impl Evaluator<'_> {
             .grade
             .as_ref()
             .and_then(|grade| self.grade(grade, time));
-        let blur = length(&layer.blur).max(0.0);
-        let background_blur = length(&layer.background_blur).max(0.0);
+        let blur = blur_in_frame(&layer.blur, space, at, time);
+        let background_blur = blur_in_frame(&layer.background_blur, space, at, time);
         let mut bounds = body.bounds.expand(blur_reach(blur));
         if let Some(mask) = &mask {
             bounds = bounds.intersect(mask.reach());
@@ -369,12 +369,14 @@ impl Evaluator<'_> {
     }
 
     fn shadow(&self, shadow: &Shadow, space: &Space, at: DVec2, time: Time) -> ShadowNode {
-        let scale = space.scale_at(at);
+        let offset = space.offsets_at(at) * DVec2::from(shadow.offset.at(time));
+        let spread = shadow.spread.at(time).clamp(-MAX_SPREAD, MAX_SPREAD) * space.scale_at(at);
+        let farthest = DVec2::splat(FARTHEST);
         ShadowNode {
             color: self.color(&shadow.color, time),
-            offset: space.offsets_at(at) * DVec2::from(shadow.offset.at(time)),
-            blur: shadow.blur.at(time).max(0.0) * scale,
-            spread: shadow.spread.at(time) * scale,
+            offset: offset.clamp(-farthest, farthest),
+            blur: blur_in_frame(&shadow.blur, space, at, time),
+            spread: spread.clamp(-FARTHEST, FARTHEST),
         }
     }
 
@@ -539,6 +541,16 @@ fn gradient_of(
         matrix: matrix.unwrap_or(DMat2::ZERO) * DMat2::from_diagonal(placement.content_scale),
         center: (center - placement.content_offset) / placement.content_scale,
     }
+}
+
+/// The standard deviation of a blur at a point of `space`, in pixels of the frame.
+fn blur_in_frame(blur: &Animated<f64>, space: &Space, at: DVec2, time: Time) -> f64 {
+    // No picture that fits into a texture leaves a trace of itself when it is blurred by more; and
+    // groups that enlarge each other could ask for any number of pixels.
+    const MAX_IN_FRAME: f64 = (1 << 20) as f64;
+    // An overshoot between keyframes may leave the range.
+    let in_space = blur.at(time).clamp(0.0, MAX_BLUR);
+    (in_space * space.scale_at(at)).min(MAX_IN_FRAME)
 }
 
 fn position(layer: &Layer, space: &Space, time: Time) -> DVec2 {

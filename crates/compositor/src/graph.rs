@@ -23,6 +23,7 @@ pub(crate) struct Graph {
     commands: Vec<Command>,
     /// The surfaces that can be known again, in the order in which their commands end.
     finished: Vec<(SurfaceId, ContentId)>,
+    draw_count: usize,
     uniforms: UniformBuffer,
     /// The surface that the frame's own layers lie on: the target, or what stands for it.
     root: Option<SurfaceId>,
@@ -36,6 +37,13 @@ pub(crate) struct Graph {
 /// A pass is ended when the surfaces that its draws read take more than this, so that their textures
 /// can be used again.
 const MAX_PENDING_BYTES: u64 = 256 << 20;
+
+/// The most surfaces, and about the most draws, that a frame may need.
+///
+/// A shadow draws its layer a second time, and layers with shadows can lie in each other: some scenes
+/// of a few kilobytes would need more surfaces than there is memory to plan.
+const MAX_SURFACES: usize = 1 << 17;
+const MAX_DRAWS: usize = 1 << 21;
 
 /// A surface of the frame that is being planned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -129,6 +137,7 @@ impl Graph {
             surfaces: Vec::new(),
             commands: Vec::new(),
             finished: Vec::new(),
+            draw_count: 0,
             uniforms: UniformBuffer::new(device, &pipelines.layouts().uniforms),
             root: None,
             known: Known::default(),
@@ -149,6 +158,7 @@ impl Graph {
         self.surfaces.clear();
         self.commands.clear();
         self.finished.clear();
+        self.draw_count = 0;
         self.uniforms.clear();
     }
 
@@ -204,6 +214,12 @@ impl Graph {
                 max_side: self.max_side,
             });
         }
+        if self.surfaces.len() >= MAX_SURFACES || self.draw_count >= MAX_DRAWS {
+            return Err(PaintError::TooManySurfaces {
+                surfaces: self.surfaces.len(),
+                draws: self.draw_count,
+            });
+        }
         Ok(self.add(surface))
     }
 
@@ -244,6 +260,7 @@ impl Graph {
         key.extend(paint);
         self.identify(&texture, &mut key);
         let uniforms = self.uniforms.push(place, paint);
+        self.draw_count += 1;
         let planned = &mut self.surfaces[surface.0];
         planned.pending.push(Draw {
             pipeline,

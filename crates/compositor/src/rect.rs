@@ -14,7 +14,7 @@ pub(crate) struct IntRect {
 }
 
 /// Coordinates stay below this, so that sums of a few of them do not overflow and are exact as f32.
-const FARTHEST: f64 = (1 << 22) as f64;
+pub(crate) const FARTHEST: f64 = (1 << 22) as f64;
 
 impl IntRect {
     pub(crate) const EMPTY: Self = Self {

@@ -87,13 +87,10 @@ impl SurfacePool {
     pub(crate) fn give_back(&mut self, texture: SurfaceTexture) {
         self.idle_bytes += texture.bytes();
         self.idle.push(texture);
-        while self.idle_bytes > MAX_IDLE_BYTES {
-            let longest_unused = self.idle.remove(0);
-            self.idle_bytes -= longest_unused.bytes();
-        }
     }
 
-    /// Lets go, once a frame, of what has not been needed for long.
+    /// Lets go, once a frame, of what has not been needed for long, and of what is too much. Earlier
+    /// it would free nothing: the commands of the frame hold all that they use, to the last.
     pub(crate) fn trim(&mut self) {
         for texture in &mut self.idle {
             texture.idle_frames += 1;
@@ -102,5 +99,35 @@ impl SurfacePool {
             .idle
             .extract_if(.., |texture| texture.idle_frames > MAX_IDLE_FRAMES);
         self.idle_bytes -= old.map(|texture| texture.bytes()).sum::<u64>();
+        while self.idle_bytes > MAX_IDLE_BYTES {
+            let longest_unused = self.idle.remove(0);
+            self.idle_bytes -= longest_unused.bytes();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// More than the idle may take after the frame.
+    #[test]
+    fn what_a_frame_has_done_with_is_used_again_in_it_whatever_its_size() {
+        let gpu = framefence_tests::gpu();
+        let mut pool = SurfacePool::default();
+        let take = |pool: &mut SurfacePool| {
+            let format = wgpu::TextureFormat::Rgba16Float;
+            pool.take(gpu.device(), IVec2::new(8192, 4160), format)
+        };
+        let first = take(&mut pool);
+        assert!(first.bytes() > MAX_IDLE_BYTES);
+        let texture = first.texture.clone();
+        pool.give_back(first);
+        let second = take(&mut pool);
+        assert!(second.texture == texture);
+        pool.give_back(second);
+        pool.trim();
+        assert!(pool.idle.is_empty());
+        assert_eq!(pool.idle_bytes, 0);
     }
 }

@@ -38,6 +38,9 @@ pub const MAX_MOTION_SAMPLES: u32 = 64;
 /// The largest standard deviation of a blur, in pixels.
 pub const MAX_BLUR: f64 = 500.0;
 
+/// The most pixels by which a shadow may be larger or smaller than its layer, on each side.
+pub(crate) const MAX_SPREAD: f64 = 500.0;
+
 /// A value in a scene that cannot be drawn.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{path} is {given}; it must be {allowed}")]
@@ -474,7 +477,7 @@ pub(crate) const STOPS: Range = Range::new(-16.0, 16.0);
 pub(crate) const FACTOR: Range = Range::new(0.0, 10.0);
 pub(crate) const TEMPERATURE: Range = Range::new(MIN_TEMPERATURE_KELVIN, MAX_TEMPERATURE_KELVIN);
 pub(crate) const BLUR: Range = Range::new(0.0, MAX_BLUR);
-pub(crate) const SPREAD: Range = Range::new(-500.0, 500.0);
+pub(crate) const SPREAD: Range = Range::new(-MAX_SPREAD, MAX_SPREAD);
 /// What 32-bit floats hold, with room to calculate.
 pub(crate) const UNIFORM: Range = Range::new(-1e9, 1e9);
 pub(crate) const SHUTTER: Range = Range::new(0.0, 360.0);

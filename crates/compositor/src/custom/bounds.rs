@@ -139,7 +139,7 @@ fn vectors(module: &Module, ty: &TypeInner) -> u64 {
 }
 
 /// The blocks in a statement.
-fn blocks(statement: &Statement) -> impl Iterator<Item = &Block> {
+pub(super) fn blocks(statement: &Statement) -> impl Iterator<Item = &Block> {
     let (pair, cases): ([Option<&Block>; 2], &[_]) = match statement {
         Statement::Block(block) => ([Some(block), None], &[]),
         Statement::If { accept, reject, .. } => ([Some(accept), Some(reject)], &[]),

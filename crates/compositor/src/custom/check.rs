@@ -8,8 +8,8 @@ use std::thread;
 
 use naga::valid::{Capabilities, ModuleInfo, ValidationFlags, Validator};
 use naga::{
-    AddressSpace, Expression, Handle, Module, ScalarKind, Span, Type, TypeInner, VectorSize,
-    back::wgsl,
+    AddressSpace, Block, Expression, Handle, MathFunction, Module, ScalarKind, Span, Statement,
+    Type, TypeInner, VectorSize, back::wgsl,
 };
 
 use super::bounds;
@@ -104,7 +104,7 @@ fn compose(source: &str, members: &str) -> Result<String, ShaderProblem> {
     };
     let mut module = parse(&text)?;
     let info = validate(&module, &text)?;
-    available(&module, &text)?;
+    available(&module, &info, &text)?;
     shade(&module)?;
     bounds::bound(&mut module, &info)
         .map_err(|operations| ShaderProblem::TooManyOperations { operations })?;
@@ -199,7 +199,7 @@ fn validator() -> Validator {
 }
 
 /// Refuses what a layer's shader must not have.
-fn available(module: &Module, text: &Text) -> Result<(), ShaderProblem> {
+fn available(module: &Module, info: &ModuleInfo, text: &Text) -> Result<(), ShaderProblem> {
     if let Some(entry) = module.entry_points.first() {
         // Its own place is not known; that of its first statement is.
         let span = entry.function.body.span_iter().next();
@@ -228,15 +228,50 @@ fn available(module: &Module, text: &Text) -> Result<(), ShaderProblem> {
             });
         }
     }
-    for (_, function) in module.functions.iter() {
+    for (function_handle, function) in module.functions.iter() {
         for (handle, expression) in function.expressions.iter() {
-            if let Expression::Derivative { .. } = expression {
-                let span = function.expressions.get_span(handle);
-                return Err(text.unavailable(span, "a derivative"));
-            }
+            let what = match expression {
+                Expression::Derivative { .. } => "a derivative",
+                // They return structures whose types cannot be written down as WGSL again.
+                Expression::Math { fun, .. } if *fun == MathFunction::Modf => "`modf`",
+                Expression::Math { fun, .. } if *fun == MathFunction::Frexp => "`frexp`",
+                _ => continue,
+            };
+            return Err(text.unavailable(function.expressions.get_span(handle), what));
+        }
+        // The validator lets them pass; the writer of SPIR-V panics.
+        let is_pointer = |handle: Handle<Expression>| {
+            let ty = info[function_handle][handle].ty.inner_with(&module.types);
+            ty.pointer_space().is_some()
+        };
+        let part = arguments(&function.body).into_iter().find(|&argument| {
+            let expression = &function.expressions[argument];
+            let is_part = matches!(
+                expression,
+                Expression::Access { .. } | Expression::AccessIndex { .. }
+            );
+            is_part && is_pointer(argument)
+        });
+        if let Some(part) = part {
+            return Err(text.unavailable(
+                function.expressions.get_span(part),
+                "a pointer to a part of a variable, as an argument,",
+            ));
         }
     }
     Ok(())
+}
+
+/// What a block's calls are given.
+fn arguments(block: &Block) -> Vec<Handle<Expression>> {
+    let mut all = Vec::new();
+    for statement in block.iter() {
+        if let Statement::Call { arguments, .. } = statement {
+            all.extend(arguments);
+        }
+        all.extend(bounds::blocks(statement).flat_map(arguments));
+    }
+    all
 }
 
 /// The place of a type, or that of the first variable of it.

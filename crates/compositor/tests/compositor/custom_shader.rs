@@ -232,6 +232,20 @@ fn only_colours_can_be_found() {
             with("fn a(b: f32) -> f32 { return fwidth(b); }"),
             "a derivative",
         ),
+        (
+            with("fn a(b: f32) -> f32 { return modf(b).fract; }"),
+            "`modf`",
+        ),
+        (
+            with("fn a(b: f32) -> f32 { return frexp(b).fract; }"),
+            "`frexp`",
+        ),
+        (
+            with(
+                "fn a(b: ptr<function, f32>) {} fn c() { var d: array<f32, 2>; loop { a(&d[1]); } }",
+            ),
+            "a pointer to a part of a variable, as an argument,",
+        ),
     ];
     for (wgsl, expected) in unavailable {
         match problem(&wgsl, &[]) {

@@ -14,6 +14,7 @@ mod downscaling;
 mod effects;
 mod goldens;
 mod gradients;
+mod hostile;
 mod images;
 mod light;
 mod limits;

@@ -1,0 +1,130 @@
+//! Scenes that no editor would make on purpose.
+
+use std::path::Path;
+
+use framefence::{FrameRequest, Renderer, RendererOptions, Size, Time};
+use framefence_compositor::{
+    Animated, Color, Compositor, Content, Easing, Group, Keyframe, Layer, MAX_BLUR, Mask,
+    MaskChannel, Scene, Shadow,
+};
+
+use crate::render::{at, gpu, render, render_at, scaled, scene, solid};
+
+fn group(layers: Vec<Layer>) -> Layer {
+    Layer::new(Content::Group(Group { size: None, layers }))
+}
+
+/// Why the first frame of a scene is not drawn.
+fn refusal(scene: &Scene) -> String {
+    let size = Size::new(scene.canvas.width, scene.canvas.height);
+    let mut compositor = Compositor::new(gpu(), scene.clone(), "").unwrap();
+    let renderer = Renderer::new(gpu(), RendererOptions::default()).unwrap();
+    let frame = renderer
+        .submit_now(&mut compositor, &FrameRequest::new(0, Time::ZERO, size))
+        .unwrap();
+    let error = frame.wait().err().unwrap();
+    std::iter::successors(Some(&error as &dyn std::error::Error), |error| {
+        error.source()
+    })
+    .map(ToString::to_string)
+    .collect::<Vec<_>>()
+    .join(": ")
+}
+
+fn masked_by(mask: &str, layer: Layer) -> Layer {
+    Layer {
+        mask: Some(Mask {
+            layer: mask.to_owned(),
+            channel: MaskChannel::Alpha,
+            inverted: false,
+        }),
+        ..layer
+    }
+}
+
+/// Both hold the same pixels at first; those of the mask are needed before those of the layer.
+#[test]
+fn a_layer_may_be_equal_to_its_blurred_mask() {
+    let masked = |mask_color| {
+        let layer = masked_by("mask", solid(40.0, 20.0, Color::rgb(255, 0, 0)));
+        let mask = Layer {
+            hidden: true,
+            blur: 3.0.into(),
+            name: "mask".to_owned(),
+            ..solid(40.0, 20.0, mask_color)
+        };
+        render(&scene(64, 48, vec![layer, mask]))
+    };
+    let equal = masked(Color::rgb(255, 0, 0));
+    assert_eq!(equal.get_pixel(32, 24).0, [255, 0, 0, 255]);
+    assert_eq!(equal.get_pixel(2, 2).0, [0, 0, 0, 255]);
+    // The mask's colour does not count, but makes it another picture.
+    assert!(equal == masked(Color::rgb(0, 255, 0)));
+}
+
+/// Each is drawn once for its own shadow and once for itself, and so is all that it is masked by.
+#[test]
+fn shadows_of_shadows_that_double_without_end_are_refused() {
+    let mut inner = solid(20.0, 20.0, Color::WHITE);
+    for _ in 0..3 {
+        let shadowed = |index: u32, layer: Layer| Layer {
+            name: format!("{index}"),
+            hidden: index > 0,
+            shadow: Some(Shadow::default()),
+            ..match index {
+                12 => layer,
+                _ => masked_by(&format!("{}", index + 1), layer),
+            }
+        };
+        inner = group(
+            (0..=12)
+                .map(|index| shadowed(index, group(vec![inner.clone()])))
+                .collect(),
+        );
+    }
+    let refusal = refusal(&scene(64, 48, vec![inner]));
+    assert!(refusal.contains("too deep in each other"), "{refusal}");
+}
+
+/// The blur, the spread and the offset would be more pixels than an `i32` counts.
+#[test]
+fn lengths_in_groups_that_enlarge_each_other_do_not_overflow() {
+    let layer = Layer {
+        blur: 500.0.into(),
+        shadow: Some(Shadow {
+            offset: [1e6, -1e6].into(),
+            blur: 500.0.into(),
+            spread: 500.0.into(),
+            ..Shadow::default()
+        }),
+        ..solid(1e-3, 1e-3, Color::WHITE)
+    };
+    let mut enlarged = at(0.0, 0.0, layer);
+    for _ in 0..4 {
+        enlarged = at(0.0, 0.0, scaled(1e4, 1e4, group(vec![enlarged])));
+    }
+    let picture = render(&scene(16, 16, vec![enlarged]));
+    // A point of light that is spread over billions of pixels.
+    assert!(picture.pixels().all(|pixel| pixel.0 == [0, 0, 0, 255]));
+}
+
+/// The curve leaves the range in which blurs are allowed, as far as curves can.
+#[test]
+fn a_blur_does_not_overshoot_its_range() {
+    let blurred = |blur: Animated<f64>| Layer {
+        blur,
+        ..solid(400.0, 400.0, Color::WHITE)
+    };
+    let keyframe = |seconds, value| Keyframe {
+        time: Time::from_ratio(seconds, 1),
+        value,
+        easing: Easing::CubicBezier([0.5, 100.0, 0.5, 100.0]),
+    };
+    let overshooting = Animated::Keyframes(vec![keyframe(0, 0.0), keyframe(2, MAX_BLUR)]);
+    assert!(overshooting.at(Time::from_ratio(1, 2)) > 2.0 * MAX_BLUR);
+    let picture = |blur| {
+        let scene = scene(64, 48, vec![blurred(blur)]);
+        render_at(&scene, Path::new(""), Time::from_ratio(1, 2))
+    };
+    assert!(picture(overshooting) == picture(MAX_BLUR.into()));
+}
