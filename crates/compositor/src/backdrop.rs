@@ -5,7 +5,6 @@
 //! back at the start of every frame that begins with them. Copies are exact, so that frames are the
 //! same to the byte with and without.
 
-use crate::graph::Draw;
 use crate::surface_pool::{SurfacePool, SurfaceTexture};
 
 #[derive(Debug, Default)]
@@ -36,9 +35,19 @@ pub(crate) struct BackdropUse {
 /// A picture that is not used for this many frames is let go.
 const MAX_IDLE_FRAMES: u32 = 8;
 
+/// Copying a frame is worth it where it saves draws of this part of it or more. On a software adapter
+/// drawing a pixel takes ten to a hundred times as long as copying it; a GPU takes about as long.
+const MIN_SAVED_PART: u64 = 4;
+
 impl Backdrop {
-    /// Looks at the draws of a frame of `frame_pixels`, whose `key` holds them in order.
-    pub(crate) fn plan(&mut self, key: &[u8], draws: &[Draw], frame_pixels: u64) -> BackdropUse {
+    /// Looks at the draws of a frame of `frame_pixels`, whose `key` holds them in order: where each
+    /// ends in the key, and the pixels that it may change.
+    pub(crate) fn plan(
+        &mut self,
+        key: &[u8],
+        draws: &[(usize, u64)],
+        frame_pixels: u64,
+    ) -> BackdropUse {
         let same_bytes = self
             .last_key
             .iter()
@@ -47,7 +56,7 @@ impl Backdrop {
         let same_bytes = same_bytes.count();
         self.last_key.clear();
         self.last_key.extend(key);
-        let draws_within = |bytes| draws.partition_point(|draw| draw.key_end <= bytes);
+        let draws_within = |bytes| draws.partition_point(|&(key_end, _)| key_end <= bytes);
         let restored_draws = match &mut self.kept {
             Some(kept) if key.starts_with(&kept.key) => {
                 kept.idle_frames = 0;
@@ -58,12 +67,11 @@ impl Backdrop {
         let kept_draws = draws_within(same_bytes).max(restored_draws);
         let saved: u64 = draws[restored_draws..kept_draws]
             .iter()
-            .map(|draw| draw.pixels)
+            .map(|&(_, pixels)| pixels)
             .sum();
         BackdropUse {
             restored_draws,
-            // No draw of a whole frame is cheaper than a copy of it.
-            kept_draws: match saved >= frame_pixels {
+            kept_draws: match saved * MIN_SAVED_PART >= frame_pixels {
                 true => kept_draws,
                 false => restored_draws,
             },

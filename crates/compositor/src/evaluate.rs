@@ -293,10 +293,13 @@ impl Evaluator<'_> {
             },
             Content::Shader(shader) => match self.assets.shader(shader) {
                 Some(checked) => Appearance::Custom {
+                    seconds: match checked.reads_time {
+                        true => since(layer.in_point, time).as_secs_f64(),
+                        false => 0.0,
+                    },
                     shader: checked,
                     uniforms: uniform_bytes(&shader.uniforms, time),
                     content_size: natural_size,
-                    seconds: since(layer.in_point, time).as_secs_f64(),
                 },
                 None => nothing(),
             },

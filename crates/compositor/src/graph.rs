@@ -25,10 +25,11 @@ pub(crate) struct Graph {
     finished: Vec<(SurfaceId, ContentId)>,
     draw_count: usize,
     uniforms: UniformBuffer,
-    /// The surface that the frame's own layers lie on: the target, or what stands for it.
-    root: Option<SurfaceId>,
+    /// The target, and what stands for it, if anything does: the frame's own layers lie on them.
+    roots: Vec<SurfaceId>,
     known: Known,
-    backdrop: Backdrop,
+    /// Of what stands for the target, and of the target.
+    backdrops: [Backdrop; 2],
     pool: SurfacePool,
     discarded: Discarded,
     max_side: i32,
@@ -139,9 +140,9 @@ impl Graph {
             finished: Vec::new(),
             draw_count: 0,
             uniforms: UniformBuffer::new(device, &pipelines.layouts().uniforms),
-            root: None,
+            roots: Vec::new(),
             known: Known::default(),
-            backdrop: Backdrop::default(),
+            backdrops: Default::default(),
             pool: SurfacePool::default(),
             discarded: Discarded::default(),
             max_side: device.limits().max_texture_dimension_2d as i32,
@@ -152,9 +153,9 @@ impl Graph {
     pub(crate) fn clear(&mut self) {
         if self.discarded.take() {
             self.known = Known::default();
-            self.backdrop = Backdrop::default();
+            self.backdrops = Default::default();
         }
-        self.root = None;
+        self.roots.clear();
         self.surfaces.clear();
         self.commands.clear();
         self.finished.clear();
@@ -173,7 +174,7 @@ impl Graph {
         surface.is_target = true;
         surface.key.extend(format!("{format:?}").bytes());
         let target = self.add(surface);
-        self.root = Some(target);
+        self.roots.push(target);
         target
     }
 
@@ -184,7 +185,7 @@ impl Graph {
         background: wgpu::Color,
     ) -> Result<SurfaceId, PaintError> {
         let canvas = self.try_add(Surface::new(region).on(background))?;
-        self.root = Some(canvas);
+        self.roots.push(canvas);
         Ok(canvas)
     }
 
@@ -362,7 +363,9 @@ impl Graph {
             .upload(device, queue, &pipelines.layouts().uniforms);
         let copies = wgpu::TextureUsages::COPY_SRC | wgpu::TextureUsages::COPY_DST;
         if target.texture().usage().contains(copies) {
-            self.use_backdrop();
+            for root in std::mem::take(&mut self.roots) {
+                self.use_backdrop(root);
+            }
         }
         let needed = self.needed_commands();
         let mut recording = Recording {
@@ -370,7 +373,7 @@ impl Graph {
             reads_left: reads(&self.surfaces, &self.commands, &needed),
             surfaces: &self.surfaces,
             known: &mut self.known,
-            backdrop: &mut self.backdrop,
+            backdrops: &mut self.backdrops,
             pool: &mut self.pool,
             pipelines,
             device,
@@ -385,57 +388,86 @@ impl Graph {
         self.discarded.watch(encoder);
         let used: HashSet<_> = self.finished.iter().map(|&(_, content)| content).collect();
         self.known.keep(&used, &mut self.pool);
-        self.backdrop.trim(&mut self.pool);
+        for backdrop in &mut self.backdrops {
+            backdrop.trim(&mut self.pool);
+        }
         self.pool.trim();
         cost
     }
 
-    /// Takes the draws that need not be made out of the root's first pass, or splits it where its
+    /// Takes the draws that need not be made out of a surface's passes, and splits them where its
     /// pixels are to be kept.
-    fn use_backdrop(&mut self) {
-        let Some(root) = self.root else {
-            return;
-        };
-        let is_first_pass =
-            |command: &Command| matches!(command, Command::Draw { target, .. } if *target == root);
-        let Some(index) = self.commands.iter().position(is_first_pass) else {
-            return;
-        };
-        let surface = &self.surfaces[root.0];
-        let Command::Draw { clear, draws, .. } = &mut self.commands[index] else {
-            return;
-        };
-        let pixels = surface.region.area();
+    fn use_backdrop(&mut self, surface: SurfaceId) {
+        let Surface {
+            key,
+            region,
+            is_target,
+            ..
+        } = &self.surfaces[surface.0];
+        let draws = self.commands.iter().flat_map(|command| match command {
+            Command::Draw { target, draws, .. } if *target == surface => draws.as_slice(),
+            _ => &[],
+        });
+        let spans: Vec<_> = draws.map(|draw| (draw.key_end, draw.pixels)).collect();
+        let backdrop = &mut self.backdrops[usize::from(*is_target)];
         let BackdropUse {
             restored_draws,
             kept_draws,
-        } = self.backdrop.plan(&surface.key, draws, pixels);
-        let after = draws.split_off(kept_draws);
-        let before = draws.split_off(restored_draws);
-        let mut commands = Vec::new();
-        let mut clear = *clear;
-        if restored_draws > 0 {
-            commands.push(Command::Restore { to: root });
-            clear = None;
+        } = backdrop.plan(key, &spans, region.area());
+        if kept_draws == 0 {
+            return;
         }
-        if let Some(last) = before.last() {
-            let key = surface.key[..last.key_end].to_vec();
-            commands.push(Command::Draw {
-                target: root,
-                clear,
-                draws: before,
-            });
-            commands.push(Command::Keep { from: root, key });
-            clear = None;
+        let mut planned = Vec::with_capacity(self.commands.len() + 3);
+        let mut first = 0;
+        for command in std::mem::take(&mut self.commands) {
+            let (mut clear, mut pass) = match command {
+                Command::Draw {
+                    target,
+                    clear,
+                    draws,
+                } if target == surface => (clear, draws),
+                other => {
+                    planned.push(other);
+                    continue;
+                }
+            };
+            let end = first + pass.len();
+            // How many draws of this pass come before that one of the surface's.
+            let within = |draw: usize| draw.clamp(first, end) - first;
+            let rest = pass.split_off(within(kept_draws));
+            let kept = pass.split_off(within(restored_draws));
+            if (first + 1..=end).contains(&restored_draws) {
+                planned.push(Command::Restore { to: surface });
+            }
+            if first < restored_draws {
+                clear = None;
+            }
+            let is_kept = (first + 1..=end).contains(&kept_draws) && kept_draws > restored_draws;
+            let mut passes = vec![(clear, kept)];
+            if is_kept {
+                passes.push((None, rest));
+            } else {
+                passes[0].1.extend(rest);
+            }
+            for (index, (clear, draws)) in passes.into_iter().enumerate() {
+                if index > 0 {
+                    let (key_end, _) = spans[kept_draws - 1];
+                    planned.push(Command::Keep {
+                        from: surface,
+                        key: key[..key_end].to_vec(),
+                    });
+                }
+                if clear.is_some() || !draws.is_empty() {
+                    planned.push(Command::Draw {
+                        target: surface,
+                        clear,
+                        draws,
+                    });
+                }
+            }
+            first = end;
         }
-        if clear.is_some() || !after.is_empty() {
-            commands.push(Command::Draw {
-                target: root,
-                clear,
-                draws: after,
-            });
-        }
-        self.commands.splice(index..=index, commands);
+        self.commands = planned;
     }
 
     /// Which commands the target's pixels depend on, given the textures that are there already.

@@ -19,7 +19,7 @@ pub(crate) struct Recording<'a> {
     pub(crate) reads_left: HashMap<Slot, usize>,
     pub(crate) surfaces: &'a [Surface],
     pub(crate) known: &'a mut Known,
-    pub(crate) backdrop: &'a mut Backdrop,
+    pub(crate) backdrops: &'a mut [Backdrop; 2],
     pub(crate) pool: &'a mut SurfacePool,
     pub(crate) pipelines: &'a Pipelines,
     pub(crate) device: &'a wgpu::Device,
@@ -159,14 +159,16 @@ impl Recording<'_> {
 
     fn restore(&mut self, encoder: &mut wgpu::CommandEncoder, to: SurfaceId) {
         self.make(to);
-        let size = self.surfaces[to.0].region.size();
-        if let Some(kept) = self.backdrop.texture() {
+        let surface = &self.surfaces[to.0];
+        let size = surface.region.size();
+        if let Some(kept) = self.backdrops[usize::from(surface.is_target)].texture() {
             copy(encoder, (&kept.texture, IVec2::ZERO), self.of(to), size);
         }
     }
 
     fn keep(&mut self, encoder: &mut wgpu::CommandEncoder, from: SurfaceId, key: &[u8]) {
-        let size = self.surfaces[from.0].region.size();
+        let surface = &self.surfaces[from.0];
+        let size = surface.region.size();
         let texture = self.pool.take(self.device, size, self.format(from));
         copy(
             encoder,
@@ -174,7 +176,7 @@ impl Recording<'_> {
             &texture.texture,
             size,
         );
-        self.backdrop.keep(key, texture, self.pool);
+        self.backdrops[usize::from(surface.is_target)].keep(key, texture, self.pool);
     }
 
     fn format(&self, id: SurfaceId) -> wgpu::TextureFormat {

@@ -24,6 +24,8 @@ pub(crate) struct CheckedShader {
     pub(crate) id: u64,
     /// All of its source, ours included.
     pub(crate) wgsl: String,
+    /// Whether its colours may change with `place.time`.
+    pub(crate) reads_time: bool,
 }
 
 /// The same number is the same shader.
@@ -56,6 +58,8 @@ pub(crate) fn check(
     Ok(CheckedShader {
         id: NEXT.fetch_add(1, Ordering::Relaxed),
         wgsl,
+        // The member can be had by its name alone.
+        reads_time: source.contains("time"),
     })
 }
 

@@ -8,8 +8,8 @@ use framefence::{
     RendererOptions, Size, Time,
 };
 use framefence_compositor::{
-    Animated, BlendSpace, Color, Compositor, Content, Easing, Group, Keyframe, Layer, MotionBlur,
-    Scene,
+    Animated, BlendMode, BlendSpace, Color, Compositor, Content, Easing, Group, Keyframe, Layer,
+    MotionBlur, Scene,
 };
 
 use crate::render::{at, faded, gpu, gradient, render_at, render_region, rotated, scene, solid};
@@ -66,6 +66,36 @@ fn what_lies_beneath_the_lowest_change_is_drawn_once() {
         // The second frame sees what stays the same, the third has it.
         let expected = [8, 8, 2, 2, 2, 2, 2].map(|count| count + delivered);
         assert_eq!(draws, expected, "{space:?}");
+    }
+}
+
+/// Layers that read what is behind them take passes of their own.
+#[test]
+fn a_backdrop_reaches_across_passes() {
+    for glass in [false, true] {
+        let mut scene = still_beneath_moving();
+        for layer in &mut scene.layers[1..5] {
+            layer.blend = BlendMode::Multiply;
+        }
+        if glass {
+            scene.layers[3].background_blur = 2.0.into();
+        }
+        scene.layers.push(Layer {
+            blend: BlendMode::Screen,
+            ..at(70.0, 20.0, solid(20.0, 20.0, Color::rgb(90, 20, 40)))
+        });
+        let mut compositor = Compositor::new(gpu(), scene.clone(), "").unwrap();
+        let mut passes = Vec::new();
+        for number in [0, 1, 2, 3, 9, 9, 9, 0] {
+            let whole = Region::whole(SIZE);
+            let frame = render_region(&mut compositor, SIZE, whole, frame_time(number));
+            passes.push(compositor.last_cost().passes);
+            let alone = render_at(&scene, Path::new(""), frame_time(number));
+            assert!(frame == alone, "frame {number}, glass {glass}");
+        }
+        assert!(passes[2] < passes[1], "{passes:?}");
+        assert_eq!(passes[2], passes[4], "{passes:?}");
+        assert_eq!(passes[6], 0, "{passes:?}");
     }
 }
 
