@@ -8,7 +8,7 @@ use framefence_compositor::{
     MaskChannel, Scene, Shadow,
 };
 
-use crate::render::{at, gpu, render, render_at, scaled, scene, solid};
+use crate::render::{gpu, render, render_at, scaled, scene, solid};
 
 fn group(layers: Vec<Layer>) -> Layer {
     Layer::new(Content::Group(Group { size: None, layers }))
@@ -89,23 +89,41 @@ fn shadows_of_shadows_that_double_without_end_are_refused() {
 /// The blur, the spread and the offset would be more pixels than an `i32` counts.
 #[test]
 fn lengths_in_groups_that_enlarge_each_other_do_not_overflow() {
-    let layer = Layer {
-        blur: 500.0.into(),
-        shadow: Some(Shadow {
-            offset: [1e6, -1e6].into(),
-            blur: 500.0.into(),
-            spread: 500.0.into(),
-            ..Shadow::default()
-        }),
-        ..solid(1e-3, 1e-3, Color::WHITE)
+    let twice = |scale: f64, layer: Layer| {
+        let once = scaled(scale, scale, group(vec![layer]));
+        scaled(scale, scale, group(vec![once]))
     };
-    let mut enlarged = at(0.0, 0.0, layer);
-    for _ in 0..4 {
-        enlarged = at(0.0, 0.0, scaled(1e4, 1e4, group(vec![enlarged])));
-    }
-    let picture = render(&scene(16, 16, vec![enlarged]));
-    // A point of light that is spread over billions of pixels.
-    assert!(picture.pixels().all(|pixel| pixel.0 == [0, 0, 0, 255]));
+    let shadow = |spread: f64| Shadow {
+        color: Color::WHITE.into(),
+        offset: [1e6, -1e6].into(),
+        blur: 500.0.into(),
+        spread: spread.into(),
+    };
+    // A square of 10 pixels, and 100 million pixels of the frame for each of the effects'.
+    let square = twice(1e-4, solid(10.0, 10.0, Color::WHITE));
+    let layers = [
+        Layer {
+            blur: 500.0.into(),
+            ..square.clone()
+        },
+        Layer {
+            shadow: Some(shadow(0.0)),
+            opacity: 0.5.into(),
+            ..square.clone()
+        },
+    ];
+    let [blurred, shadowed] = layers.map(|layer| render(&scene(32, 32, vec![twice(1e4, layer)])));
+    // Light that is spread over so many pixels is none.
+    assert!(blurred.pixels().all(|pixel| pixel.0 == [0, 0, 0, 255]));
+    // The shadow lies far away; 127.5 may be rounded either way.
+    assert!(shadowed.get_pixel(16, 16).0[0].abs_diff(127) <= 1);
+    assert_eq!(shadowed.get_pixel(4, 4).0, [0, 0, 0, 255]);
+    let spread = Layer {
+        shadow: Some(shadow(500.0)),
+        ..square
+    };
+    let refusal = refusal(&scene(32, 32, vec![twice(1e4, spread)]));
+    assert!(refusal.contains("needs a surface of"), "{refusal}");
 }
 
 /// The curve leaves the range in which blurs are allowed, as far as curves can.
