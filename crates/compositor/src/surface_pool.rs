@@ -115,7 +115,7 @@ mod tests {
     fn what_a_frame_has_done_with_is_used_again_in_it_whatever_its_size() {
         let gpu = framefence_tests::gpu();
         let mut pool = SurfacePool::default();
-        let mut take = |pool: &mut SurfacePool| {
+        let take = |pool: &mut SurfacePool| {
             let format = wgpu::TextureFormat::Rgba16Float;
             pool.take(gpu.device(), IVec2::new(8192, 4160), format)
         };
