@@ -5,7 +5,7 @@ use std::path::Path;
 use framefence::{FrameRequest, Renderer, RendererOptions, Size, Time};
 use framefence_compositor::{
     Animated, Color, Compositor, Content, Easing, Group, Keyframe, Layer, MAX_BLUR, Mask,
-    MaskChannel, Scene, Shadow,
+    MaskChannel, Scene, Shadow, Text,
 };
 
 use crate::render::{gpu, render, render_at, scaled, scene, solid};
@@ -145,4 +145,26 @@ fn a_blur_does_not_overshoot_its_range() {
         render_at(&scene, Path::new(""), Time::from_ratio(1, 2))
     };
     assert!(picture(overshooting) == picture(MAX_BLUR.into()));
+}
+
+#[test]
+fn glyphs_whose_block_has_no_extent_are_drawn() {
+    let white_pixels = |letter_spacing: f64, line_height: f64| {
+        let text = Text {
+            letter_spacing: letter_spacing.into(),
+            line_height: line_height.into(),
+            ..Text::new("HHHH", 40.0)
+        };
+        let layer = Layer::new(Content::Text(Box::new(text)));
+        let picture = render(&scene(320, 80, vec![layer]));
+        picture.pixels().filter(|pixel| pixel[0] > 200).count()
+    };
+    let in_line = white_pixels(0.0, 1.2);
+    assert_eq!(white_pixels(0.0, 0.0), in_line);
+    // All over each other, with a pixel or two between their edges.
+    let narrow = white_pixels(-40.0, 1.2);
+    assert!(
+        (in_line / 8..in_line).contains(&narrow),
+        "{narrow} of {in_line}"
+    );
 }
