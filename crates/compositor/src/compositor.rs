@@ -30,7 +30,7 @@ use crate::validate::InvalidValue;
 /// behind an opaque one) costs nothing. Others are a draw each, and a few more for each effect.
 /// What an effect or a group has drawn is kept until the frame after: where all that decides it
 /// stays the same, it is not drawn again. Neither are the layers beneath the lowest one that
-/// changes.
+/// changes. So it is for one renderer at a time, see [`Renderer::submit`](framefence::Renderer::submit).
 #[derive(Debug)]
 pub struct Compositor {
     scene: Scene,

@@ -139,6 +139,12 @@ impl Renderer {
     /// timeout at most; so a painter or a callback of wgpu's that asks for a frame of its own
     /// renderer may wait for itself.
     ///
+    /// A painter that keeps what it has drawn from frame to frame, as the compositor does, relies on
+    /// its frames being submitted in the order in which they were painted. One renderer sees to
+    /// that. Frames of two renderers, or of this and [`submit_now`](Self::submit_now), may overtake
+    /// each other after they were painted, and then show what belongs to another frame: such a
+    /// painter is for one renderer, and for one way to submit, at a time.
+    ///
     /// # Errors
     ///
     /// [`RequestError`] if the frame cannot be rendered as asked; nothing was done then.

@@ -269,7 +269,7 @@ fn available(module: &Module, info: &ModuleInfo, text: &Text) -> Result<(), Shad
 /// What a block's calls are given.
 fn arguments(block: &Block) -> Vec<Handle<Expression>> {
     let mut all = Vec::new();
-    for statement in block.iter() {
+    for statement in block {
         if let Statement::Call { arguments, .. } = statement {
             all.extend(arguments);
         }

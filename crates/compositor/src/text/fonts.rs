@@ -40,7 +40,11 @@ pub(super) struct Fonts {
     shaper: FontSystem,
     faces: Vec<Face>,
     families: HashMap<(FontFamily, Cut), Option<FaceIndex>>,
+    /// Of clusters.
     fallbacks: HashMap<(String, Cut), Option<FaceIndex>>,
+    /// Of the system's fonts that clusters were taken from: letters of one font must be of one face
+    /// to be joined and to be put in order.
+    lent: HashMap<(fontdb::ID, Cut), Option<FaceIndex>>,
     shapes: HashMap<GlyphKey, Option<Arc<GlyphShape>>>,
     installed: Option<InstalledFonts>,
     notices: Vec<FontNotice>,
@@ -84,6 +88,7 @@ impl Fonts {
             faces: Vec::new(),
             families: HashMap::new(),
             fallbacks: HashMap::new(),
+            lent: HashMap::new(),
             shapes: HashMap::new(),
             installed: None,
             notices: Vec::new(),
@@ -208,9 +213,25 @@ impl Fonts {
         let face = self
             .installed()
             .find_for(cluster, cut, &PlatformFallback, LOCALE)
-            .and_then(|info| self.register(info, cut));
+            .and_then(|id| self.lend(id, cut));
         self.fallbacks.insert(key, face);
         face
+    }
+
+    fn lend(&mut self, id: fontdb::ID, cut: Cut) -> Option<FaceIndex> {
+        if let Some(&known) = self.lent.get(&(id, cut)) {
+            return known;
+        }
+        let info = self.installed().load(id);
+        let face = info.and_then(|info| self.register(info, cut));
+        self.lent.insert((id, cut), face);
+        face
+    }
+
+    /// Other fonts in place of the system's.
+    #[cfg(test)]
+    pub(super) fn install(&mut self, installed: InstalledFonts) {
+        self.installed = Some(installed);
     }
 
     fn installed(&mut self) -> &mut InstalledFonts {

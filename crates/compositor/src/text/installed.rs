@@ -29,6 +29,17 @@ impl InstalledFonts {
         }
     }
 
+    /// The fonts of a folder in place of the system's, which differ from machine to machine.
+    #[cfg(test)]
+    pub(super) fn of_folder(folder: impl AsRef<std::path::Path>) -> Self {
+        let mut faces = Database::new();
+        faces.load_fonts_dir(folder);
+        Self {
+            faces,
+            characters: HashMap::new(),
+        }
+    }
+
     /// The face of the family `name` that is nearest to `cut`, in memory.
     pub(super) fn find(&self, name: &str, cut: Cut) -> Result<FaceInfo, FontProblem> {
         let family = self
@@ -43,15 +54,20 @@ impl InstalledFonts {
             .and_then(in_memory)
     }
 
-    /// A face that has all characters of `cluster`, in memory: of the families that `preferences`
-    /// names for its scripts, or else any, emoji last unless they are asked for.
+    /// The face of that number, in memory.
+    pub(super) fn load(&self, id: ID) -> Option<FaceInfo> {
+        in_memory(self.faces.face(id)?).ok()
+    }
+
+    /// A face that has all characters of `cluster`: of the families that `preferences` names for its
+    /// scripts, or else any, emoji last unless they are asked for.
     pub(super) fn find_for(
         &mut self,
         cluster: &str,
         cut: Cut,
         preferences: &dyn Fallback,
         locale: &str,
-    ) -> Option<FaceInfo> {
+    ) -> Option<ID> {
         let mut scripts: Vec<Script> = cluster.chars().map(|c| c.script()).collect();
         scripts.dedup();
         let preferred: Vec<ID> = scripts
@@ -72,10 +88,9 @@ impl InstalledFonts {
         candidates.extend(others.into_iter().map(|face| face.id));
         let in_color = asks_for_color(cluster);
         candidates.sort_by_key(|&id| self.is_emoji(id) != in_color);
-        let id = candidates
+        candidates
             .into_iter()
-            .find(|&id| cluster.chars().all(|c| self.has(id, c)))?;
-        in_memory(self.faces.face(id)?).ok()
+            .find(|&id| cluster.chars().all(|c| self.has(id, c)))
     }
 
     fn is_emoji(&self, id: ID) -> bool {
@@ -137,14 +152,8 @@ mod tests {
         italic: false,
     };
 
-    /// The fonts of a folder in place of the system's, which differ from machine to machine.
     fn fonts() -> InstalledFonts {
-        let mut faces = Database::new();
-        faces.load_fonts_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fonts"));
-        InstalledFonts {
-            faces,
-            characters: HashMap::new(),
-        }
+        InstalledFonts::of_folder(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fonts"))
     }
 
     #[test]
@@ -162,6 +171,7 @@ mod tests {
         let mut find = |cluster: &str| {
             fonts
                 .find_for(cluster, REGULAR, &cosmic_text::PlatformFallback, "en-US")
+                .and_then(|id| fonts.load(id))
                 .map(|face| face.families[0].0.clone())
         };
         assert_eq!(find("ש").as_deref(), Some("Noto Sans Hebrew"));

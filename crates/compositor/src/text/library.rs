@@ -9,6 +9,8 @@ use parking_lot::Mutex;
 
 use super::block::{Block, Setting};
 use super::fonts::Fonts;
+#[cfg(test)]
+use super::installed::InstalledFonts;
 use super::layout::TextLayout;
 use super::notice::FontNotice;
 use super::raster::Parts;
@@ -55,6 +57,13 @@ impl FontLibrary {
             blocks: Recent::new(MAX_BLOCKS_COST),
             parts: Arc::new(Mutex::new(Recent::new(MAX_KEPT_BYTES))),
         }
+    }
+
+    /// With other fonts in place of the system's.
+    #[cfg(test)]
+    pub(super) fn with_installed(mut self, installed: InstalledFonts) -> Self {
+        self.fonts.install(installed);
+        self
     }
 
     /// `text` as it is at `time`, a function of both alone.

@@ -18,6 +18,9 @@ use super::raster::next_id;
 use super::spec::TextAlign;
 use super::unicode::{clusters, needs_glyph, paragraphs};
 
+/// The least width and height of a block that has glyphs, in pixels of the layer.
+const MIN_SIDE: f64 = 1e-3;
+
 /// In spaces, as browsers have it.
 const TAB_WIDTH: u16 = 8;
 
@@ -221,7 +224,7 @@ impl Setter<'_> {
         let baseline = (line_height + (ascent - descent) * em) / 2.0;
         let widest = lines.iter().map(|line| line.width).fold(0.0, f64::max);
         let width = setting.width.map_or(widest, Exact::get);
-        let size = DVec2::new(width, line_height * lines.len() as f64);
+        let mut size = DVec2::new(width, line_height * lines.len() as f64);
 
         let mut glyphs = Vec::new();
         let mut words = Vec::new();
@@ -240,6 +243,10 @@ impl Setter<'_> {
                 max: DVec2::new(left + word.max.x, top + line_height),
                 ..word
             }));
+        }
+        if !glyphs.is_empty() {
+            // Glyphs that lie on each other are seen, but a layer without an extent is not.
+            size = size.max(DVec2::splat(MIN_SIDE));
         }
         let shapes = self.shapes.list;
         let ink = glyphs

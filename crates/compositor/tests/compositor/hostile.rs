@@ -5,10 +5,10 @@ use std::path::Path;
 use framefence::{FrameRequest, Renderer, RendererOptions, Size, Time};
 use framefence_compositor::{
     Animated, Color, Compositor, Content, Easing, Group, Keyframe, Layer, MAX_BLUR, Mask,
-    MaskChannel, Scene, Shadow,
+    MaskChannel, Scene, Shadow, Text,
 };
 
-use crate::render::{at, gpu, render, render_at, scaled, scene, solid};
+use crate::render::{gpu, render, render_at, scaled, scene, solid};
 
 fn group(layers: Vec<Layer>) -> Layer {
     Layer::new(Content::Group(Group { size: None, layers }))
@@ -89,23 +89,41 @@ fn shadows_of_shadows_that_double_without_end_are_refused() {
 /// The blur, the spread and the offset would be more pixels than an `i32` counts.
 #[test]
 fn lengths_in_groups_that_enlarge_each_other_do_not_overflow() {
-    let layer = Layer {
-        blur: 500.0.into(),
-        shadow: Some(Shadow {
-            offset: [1e6, -1e6].into(),
-            blur: 500.0.into(),
-            spread: 500.0.into(),
-            ..Shadow::default()
-        }),
-        ..solid(1e-3, 1e-3, Color::WHITE)
+    let twice = |scale: f64, layer: Layer| {
+        let once = scaled(scale, scale, group(vec![layer]));
+        scaled(scale, scale, group(vec![once]))
     };
-    let mut enlarged = at(0.0, 0.0, layer);
-    for _ in 0..4 {
-        enlarged = at(0.0, 0.0, scaled(1e4, 1e4, group(vec![enlarged])));
-    }
-    let picture = render(&scene(16, 16, vec![enlarged]));
-    // A point of light that is spread over billions of pixels.
-    assert!(picture.pixels().all(|pixel| pixel.0 == [0, 0, 0, 255]));
+    let shadow = |spread: f64| Shadow {
+        color: Color::WHITE.into(),
+        offset: [1e6, -1e6].into(),
+        blur: 500.0.into(),
+        spread: spread.into(),
+    };
+    // A square of 10 pixels, and 100 million pixels of the frame for each of the effects'.
+    let square = twice(1e-4, solid(10.0, 10.0, Color::WHITE));
+    let layers = [
+        Layer {
+            blur: 500.0.into(),
+            ..square.clone()
+        },
+        Layer {
+            shadow: Some(shadow(0.0)),
+            opacity: 0.5.into(),
+            ..square.clone()
+        },
+    ];
+    let [blurred, shadowed] = layers.map(|layer| render(&scene(32, 32, vec![twice(1e4, layer)])));
+    // Light that is spread over so many pixels is none.
+    assert!(blurred.pixels().all(|pixel| pixel.0 == [0, 0, 0, 255]));
+    // The shadow lies far away; 127.5 may be rounded either way.
+    assert!(shadowed.get_pixel(16, 16).0[0].abs_diff(127) <= 1);
+    assert_eq!(shadowed.get_pixel(4, 4).0, [0, 0, 0, 255]);
+    let spread = Layer {
+        shadow: Some(shadow(500.0)),
+        ..square
+    };
+    let refusal = refusal(&scene(32, 32, vec![twice(1e4, spread)]));
+    assert!(refusal.contains("needs a surface of"), "{refusal}");
 }
 
 /// The curve leaves the range in which blurs are allowed, as far as curves can.
@@ -127,4 +145,26 @@ fn a_blur_does_not_overshoot_its_range() {
         render_at(&scene, Path::new(""), Time::from_ratio(1, 2))
     };
     assert!(picture(overshooting) == picture(MAX_BLUR.into()));
+}
+
+#[test]
+fn glyphs_whose_block_has_no_extent_are_drawn() {
+    let white_pixels = |letter_spacing: f64, line_height: f64| {
+        let text = Text {
+            letter_spacing: letter_spacing.into(),
+            line_height: line_height.into(),
+            ..Text::new("HHHH", 40.0)
+        };
+        let layer = Layer::new(Content::Text(Box::new(text)));
+        let picture = render(&scene(320, 80, vec![layer]));
+        picture.pixels().filter(|pixel| pixel[0] > 200).count()
+    };
+    let in_line = white_pixels(0.0, 1.2);
+    assert_eq!(white_pixels(0.0, 0.0), in_line);
+    // All over each other, with a pixel or two between their edges.
+    let narrow = white_pixels(-40.0, 1.2);
+    assert!(
+        (in_line / 8..in_line).contains(&narrow),
+        "{narrow} of {in_line}"
+    );
 }

@@ -1,8 +1,11 @@
 //! Fonts that are there, and fonts that are not.
 
 use std::fs;
+use std::path::Path;
 
 use super::*;
+use crate::text::block::Glyph;
+use crate::text::installed::InstalledFonts;
 use crate::text::notice::{FontNotice, FontProblem};
 
 fn width(layout: &TextLayout) -> f64 {
@@ -54,6 +57,32 @@ fn a_font_lends_what_another_lacks() {
         .find(|word| word.word == 1)
         .unwrap();
     assert!((word.max.x - word.min.x - width(&latin)).abs() < 0.01);
+    assert_eq!(library.notices(), []);
+}
+
+/// Taken letter by letter, from fonts that are read once.
+#[test]
+fn letters_of_a_font_of_the_system_are_joined_and_in_order() {
+    let folder = tempfile::tempdir().unwrap();
+    let fonts = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fonts");
+    for file in [HEBREW, ARABIC] {
+        fs::copy(Path::new(fonts).join(file), folder.path().join(file)).unwrap();
+    }
+    let mut library = library().with_installed(InstalledFonts::of_folder(folder.path()));
+    for (file, word) in [(HEBREW, "שלום"), (ARABIC, "سلام")] {
+        let mut shapes = |text: &Text| {
+            let block = library.layout(text, Time::ZERO).block;
+            let mut glyphs = block.glyphs.clone();
+            glyphs.sort_by(|a, b| a.origin.x.total_cmp(&b.origin.x));
+            let shape = |glyph: &Glyph| block.shapes[glyph.shape as usize].bounds;
+            glyphs.iter().map(shape).collect::<Vec<_>>()
+        };
+        assert_eq!(
+            shapes(&Text::new(word, 40.0)),
+            shapes(&text_in(file, word, 40.0)),
+            "{word}"
+        );
+    }
     assert_eq!(library.notices(), []);
 }
 
