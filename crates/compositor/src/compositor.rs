@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use framefence::{FrameView, Gpu, PaintContext, Painter, PainterError, Targets};
+use framefence::{FrameView, Gpu, PaintContext, Painter, PainterError, SubmitOrder, Targets};
 
 use crate::assets::Assets;
 use crate::cost::FrameCost;
@@ -30,7 +30,8 @@ use crate::validate::InvalidValue;
 /// behind an opaque one) costs nothing. Others are a draw each, and a few more for each effect.
 /// What an effect or a group has drawn is kept until the frame after: where all that decides it
 /// stays the same, it is not drawn again. Neither are the layers beneath the lowest one that
-/// changes. So it is for one renderer at a time, see [`Renderer::submit`](framefence::Renderer::submit).
+/// changes. Frames of several renderers in turn are all drawn whole: what one has drawn, another
+/// cannot rely on.
 #[derive(Debug)]
 pub struct Compositor {
     scene: Scene,
@@ -38,6 +39,8 @@ pub struct Compositor {
     pipelines: Pipelines,
     text_textures: TextTextures,
     graph: Graph,
+    /// The frames that what the graph keeps can be relied on in.
+    order: Option<SubmitOrder>,
     last_cost: FrameCost,
 }
 
@@ -95,7 +98,7 @@ pub enum PaintError {
     },
     /// A group or an effect reaches over more pixels than a texture can hold.
     #[error(
-        "a layer with effects needs a surface of {width} × {height} pixels; the device's textures have at most {max_side} on a side"
+        "a layer with effects needs a surface of {width} × {height} pixels; the device's textures have at most {max_side} on a side, and surfaces less than 2 GiB at 8 bytes a pixel"
     )]
     SurfaceTooLarge {
         /// The columns that are needed.
@@ -112,7 +115,7 @@ pub enum PaintError {
     TooManyLayers,
     /// Effects lie in each other so deep, or on so many layers, that the frame cannot be planned.
     #[error(
-        "the frame needs more than {surfaces} surfaces and {draws} draws; layers with shadows and other effects lie too deep in each other"
+        "the frame's groups and effects need more surfaces or draws than a frame can have: {surfaces} and {draws} were planned when it was given up"
     )]
     TooManySurfaces {
         /// The surfaces that were planned.
@@ -152,6 +155,7 @@ impl Compositor {
             assets,
             text_textures: TextTextures::default(),
             graph: Graph::new(device, &pipelines),
+            order: None,
             pipelines,
             last_cost: FrameCost::default(),
         })
@@ -246,6 +250,12 @@ impl Painter for Compositor {
     fn paint(&mut self, context: &mut PaintContext<'_>) -> Result<(), PainterError> {
         self.last_cost = FrameCost::default();
         check_targets(&context.targets)?;
+        if self.order != Some(context.order) {
+            // Frames of another order may not have been submitted yet: neither what they draw nor
+            // the memory that they read is there for this one.
+            self.graph = Graph::new(context.gpu.device(), &self.pipelines);
+            self.order = Some(context.order);
+        }
         for target in context.targets.colors {
             self.plan(context.gpu, &context.view, target.format)?;
             self.last_cost +=

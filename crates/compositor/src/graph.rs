@@ -35,6 +35,10 @@ pub(crate) struct Graph {
     max_side: i32,
 }
 
+/// The most bytes that a surface may have. Drivers count with 32 bits in places: lavapipe never ends
+/// a pass over 2 GiB.
+pub(crate) const MAX_SURFACE_BYTES: u64 = (2 << 30) - 1;
+
 /// A pass is ended when the surfaces that its draws read take more than this, so that their textures
 /// can be used again.
 const MAX_PENDING_BYTES: u64 = 256 << 20;
@@ -208,7 +212,7 @@ impl Graph {
 
     fn try_add(&mut self, surface: Surface) -> Result<SurfaceId, PaintError> {
         let size = surface.region.size();
-        if size.max_element() > self.max_side {
+        if size.max_element() > self.max_side || surface.bytes() > MAX_SURFACE_BYTES {
             return Err(PaintError::SurfaceTooLarge {
                 width: size.x,
                 height: size.y,

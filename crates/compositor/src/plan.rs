@@ -29,6 +29,9 @@ use crate::uniforms::{
 /// so that colours which are code values already stay as they are, for all that was rounded before.
 const DITHER: f32 = 0.36 / 255.0;
 
+/// The most pixels that are drawn at once by a shader which may take long for each.
+const MAX_SLOW_PIXELS: i32 = 1 << 18;
+
 /// Plans a frame.
 pub(crate) struct Planner<'a> {
     pub(crate) gpu: &'a Gpu,
@@ -170,22 +173,30 @@ impl Planner<'_> {
             opacity,
             write: Write::Over,
         };
-        if let Some(shadow) = &node.shadow {
-            let wanted = shadow.source_region(bounds);
-            if let Some(Finished { layer, mask }) = self.finished(node, wanted)? {
-                let silhouette = match mask {
-                    Some(mask) => self.masked(layer, mask)?,
-                    None => layer,
-                };
-                self.shadow(shadow, silhouette, bounds, surface)?;
+        let is_finished_body = node.grade.is_none() && node.blur == 0.0 && node.mask.is_none();
+        let Some(shadow) = &node.shadow else {
+            if is_finished_body {
+                return self.body(&node.body, surface, laying);
             }
-        }
-        if node.grade.is_none() && node.blur == 0.0 && node.mask.is_none() {
+            if let Some(Finished { layer, mask }) = self.finished(node, bounds)? {
+                self.composite(layer, surface, laying, mask);
+            }
+            return Ok(());
+        };
+        // Drawn once for both: layers with shadows in each other would double at every level.
+        let wanted = shadow.source_region(bounds).union(bounds);
+        let Some(Finished { layer, mask }) = self.finished(node, wanted)? else {
+            return Ok(());
+        };
+        let silhouette = match mask {
+            Some(mask) => self.masked(layer, mask)?,
+            None => layer,
+        };
+        self.shadow(shadow, silhouette, bounds, surface)?;
+        if is_finished_body && node.body.is_single_draw() {
             return self.body(&node.body, surface, laying);
         }
-        if let Some(Finished { layer, mask }) = self.finished(node, bounds)? {
-            self.composite(layer, surface, laying, mask);
-        }
+        self.composite(silhouette, surface, laying, None);
         Ok(())
     }
 
@@ -729,11 +740,21 @@ impl Planner<'_> {
                 let own = CustomUniforms::new(placement, map, *content_size, *seconds, opacity);
                 let paint = [bytemuck::bytes_of(&own), uniforms].concat();
                 self.pipelines.know(shader);
+                let is_slow = shader.has_loops;
                 let shader = Shader::Custom {
                     id: shader.id,
                     is_linear: self.blend_space == BlendSpace::Linear,
                 };
-                self.draw(surface, draw(shader, &paint, true, Texture::None));
+                // Between draws a GPU can turn to others, so that none of its watchdogs barks.
+                let rows = match is_slow {
+                    true => (MAX_SLOW_PIXELS / bounds.size().x).max(1),
+                    false => bounds.size().y,
+                };
+                for band in bounds.bands(rows) {
+                    let mut draw = draw(shader, &paint, true, Texture::None);
+                    draw.bounds = band;
+                    self.draw(surface, draw);
+                }
             }
             Appearance::Text {
                 layout,

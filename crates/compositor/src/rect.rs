@@ -111,6 +111,14 @@ impl IntRect {
         Self::new(self.min & !1, (self.max + 1) & !1)
     }
 
+    /// The rectangle in bands of at most so many rows each, from the top.
+    pub(crate) fn bands(self, rows: i32) -> impl Iterator<Item = Self> {
+        let Self { min, max } = self;
+        (min.y..max.y)
+            .step_by(rows.max(1) as usize)
+            .map(move |top| Self::new(min.with_y(top), max.with_y((top + rows).min(max.y))))
+    }
+
     pub(crate) fn corners(self) -> [IVec2; 4] {
         let Self { min, max } = self;
         [min, max, min.with_x(max.x), min.with_y(max.y)]

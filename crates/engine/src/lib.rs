@@ -44,7 +44,8 @@ pub use framefence_readback::{
 };
 pub use gpu::{AdapterChoice, Gpu, GpuInfo, GpuOptions, OpenError};
 pub use painter::{
-    ColorTarget, FrameView, PaintContext, Painter, PainterError, Readiness, Targets, TimeSpan,
+    ColorTarget, FrameView, PaintContext, Painter, PainterError, Readiness, SubmitOrder, Targets,
+    TimeSpan,
 };
 pub use renderer::{Renderer, RendererOptions};
 pub use request::{FrameRequest, Outputs, RequestError, WhenMissing};

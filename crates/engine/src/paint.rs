@@ -10,7 +10,8 @@ use framefence_readback::{FrameError, Target, TargetDescriptor, TargetPool, targ
 
 use crate::Gpu;
 use crate::painter::{
-    ColorTarget, FrameView, PaintContext, Painter, PainterError, Readiness, Targets, TimeSpan,
+    ColorTarget, FrameView, PaintContext, Painter, PainterError, Readiness, SubmitOrder, Targets,
+    TimeSpan,
 };
 use crate::request::{FrameRequest, WhenMissing};
 
@@ -26,10 +27,11 @@ pub(crate) fn paint(
     targets: &TargetPool,
     painter: &mut dyn Painter,
     request: &FrameRequest,
+    order: SubmitOrder,
 ) -> Result<Painted, FrameError> {
     let (painted, error) = capture_errors(gpu.device(), || {
         prepare(gpu, painter, request)?;
-        record(gpu, targets, painter, request)
+        record(gpu, targets, painter, request, order)
     });
     match (painted, error) {
         // A painter's own error says more than what wgpu thought of its last call.
@@ -68,6 +70,7 @@ fn record(
     targets: &TargetPool,
     painter: &mut dyn Painter,
     request: &FrameRequest,
+    order: SubmitOrder,
 ) -> Result<Painted, FrameError> {
     let size = request.region.size;
     let mut leases = Vec::with_capacity(request.outputs.colors.len());
@@ -106,6 +109,7 @@ fn record(
             depth: None,
             ids: None,
         },
+        order,
     };
     if let Err(error) = guard(|| painter.paint(&mut context)) {
         discard(leases);

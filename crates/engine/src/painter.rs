@@ -1,6 +1,7 @@
 //! What draws a frame.
 
 use std::error::Error;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use framefence_pixel::{OutputFormat, Size};
 use framefence_readback::{Region, Time};
@@ -97,6 +98,27 @@ pub struct PaintContext<'a> {
     pub view: FrameView,
     /// Where to draw.
     pub targets: Targets<'a>,
+    /// Which frames the frame is submitted in order with.
+    pub order: SubmitOrder,
+}
+
+/// Frames that are submitted in the order in which they are painted: those of one renderer's thread,
+/// and those of `Renderer::submit_now`.
+///
+/// Frames of different orders may overtake each other between `paint` and their submission. What a
+/// painter has recorded for a frame of one order, another order's frame must not rely on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct SubmitOrder(u64);
+
+impl SubmitOrder {
+    /// That of `submit_now`, in which nobody else can have the painter until it has submitted.
+    pub(crate) const NOW: Self = Self(0);
+
+    /// That of another thread.
+    pub(crate) fn new() -> Self {
+        static NEXT: AtomicU64 = AtomicU64::new(1);
+        Self(NEXT.fetch_add(1, Ordering::Relaxed))
+    }
 }
 
 /// Which frame is to be drawn, and which part of it.

@@ -16,7 +16,7 @@ use framefence_readback::{
 use crate::Gpu;
 use crate::flight::{Flight, Traffic};
 use crate::paint::{Painted, discard, paint};
-use crate::painter::Painter;
+use crate::painter::{Painter, SubmitOrder};
 use crate::request::{FrameRequest, RequestError};
 use crate::stats::Stats;
 
@@ -86,6 +86,8 @@ struct Shared {
     targets: TargetPool,
     staging: Arc<StagingRing>,
     traffic: Arc<Traffic>,
+    /// That of the frames that the renderer's thread paints.
+    order: SubmitOrder,
     jobs: Mutex<Jobs>,
     /// A job came, or no more will.
     job_came: Condvar,
@@ -120,6 +122,7 @@ impl Renderer {
                 options.idle_staging_bytes,
             ),
             traffic: Traffic::new(options.depth.max(1)),
+            order: SubmitOrder::new(),
             jobs: Mutex::default(),
             job_came: Condvar::new(),
         });
@@ -139,11 +142,9 @@ impl Renderer {
     /// timeout at most; so a painter or a callback of wgpu's that asks for a frame of its own
     /// renderer may wait for itself.
     ///
-    /// A painter that keeps what it has drawn from frame to frame, as the compositor does, relies on
-    /// its frames being submitted in the order in which they were painted. One renderer sees to
-    /// that. Frames of two renderers, or of this and [`submit_now`](Self::submit_now), may overtake
-    /// each other after they were painted, and then show what belongs to another frame: such a
-    /// painter is for one renderer, and for one way to submit, at a time.
+    /// Frames of two renderers, or of this and [`submit_now`](Self::submit_now), may overtake each other
+    /// after they were painted: a painter that keeps what it has drawn from frame to frame looks at
+    /// [`PaintContext::order`](crate::PaintContext::order).
     ///
     /// # Errors
     ///
@@ -179,7 +180,7 @@ impl Renderer {
     ) -> Result<PendingFrame, RequestError> {
         let (pending, flight) = self.shared.take_on(request)?;
         let Shared { gpu, targets, .. } = &*self.shared;
-        let paint = || paint(gpu, targets, painter, request);
+        let paint = || paint(gpu, targets, painter, request, SubmitOrder::NOW);
         self.shared.render(request, flight, paint);
         Ok(pending)
     }
@@ -241,7 +242,13 @@ impl Shared {
             let (shared, request) = (&self, &request);
             let paint = move || {
                 let mut painter = painter.lock().unwrap_or_else(PoisonError::into_inner);
-                paint(&shared.gpu, &shared.targets, &mut *painter, request)
+                paint(
+                    &shared.gpu,
+                    &shared.targets,
+                    &mut *painter,
+                    request,
+                    shared.order,
+                )
             };
             // A panic of wgpu's ends the frame it met (see `Flight`), and no other.
             let render = || self.render(request, flight, paint);

@@ -83,6 +83,9 @@ pub(super) fn bound(module: &mut Module, info: &ModuleInfo) -> Result<(), u64> {
     Ok(())
 }
 
+/// What a loop counts as where it stands: compilers take that much longer over it.
+const LOOP_OPERATIONS: u64 = 64;
+
 /// How many operations there are in what.
 #[derive(Default)]
 struct Costs {
@@ -126,6 +129,7 @@ impl Costs {
                 let values: u64 = arguments.iter().chain(result).map(expression).sum();
                 self.functions[function.index()].saturating_add(1 + values)
             }
+            Statement::Loop { .. } => LOOP_OPERATIONS,
             _ => 1,
         }
     }

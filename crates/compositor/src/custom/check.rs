@@ -24,6 +24,8 @@ pub(crate) struct CheckedShader {
     pub(crate) id: u64,
     /// All of its source, ours included.
     pub(crate) wgsl: String,
+    /// Whether it may take many operations for a pixel.
+    pub(crate) has_loops: bool,
     /// Whether its colours may change with `place.time`.
     pub(crate) reads_time: bool,
 }
@@ -58,6 +60,9 @@ pub(crate) fn check(
     Ok(CheckedShader {
         id: NEXT.fetch_add(1, Ordering::Relaxed),
         wgsl,
+        has_loops: ["loop", "for", "while"]
+            .iter()
+            .any(|word| source.contains(word)),
         // The member can be had by its name alone.
         reads_time: source.contains("time"),
     })

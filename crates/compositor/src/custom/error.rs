@@ -8,9 +8,9 @@ use super::bounds::MAX_SHADER_OPERATIONS;
 /// The most bytes that a shader's source may have.
 pub const MAX_SHADER_BYTES: u64 = 256 << 10;
 
-/// The most bytes that a type of a shader may take: its variables are kept for every pixel that is
-/// drawn at once.
-pub const MAX_VARIABLE_BYTES: u32 = 16 << 10;
+/// The most bytes that a type of a shader may take. Its variables are kept for every pixel that is
+/// drawn at once, and compilers may take a minute over an array of a thousand numbers.
+pub const MAX_VARIABLE_BYTES: u32 = 1 << 10;
 
 /// A shader that cannot be used.
 #[derive(Debug, thiserror::Error)]

@@ -1,11 +1,13 @@
 //! The layers beneath the lowest one that changes are drawn once, and a recording that was thrown
 //! away is not taken for a drawing.
 
+use std::collections::VecDeque;
 use std::path::Path;
+use std::sync::{Arc, Mutex};
 
 use framefence::{
-    FrameRequest, OutputFormat, PaintContext, Painter, PainterError, Region, Renderer,
-    RendererOptions, Size, Time,
+    FrameRequest, OutputFormat, PaintContext, Painter, PainterError, PendingFrame, Region,
+    Renderer, RendererOptions, Size, Time,
 };
 use framefence_compositor::{
     Animated, BlendMode, BlendSpace, Color, Compositor, Content, Easing, Group, Keyframe, Layer,
@@ -213,4 +215,48 @@ fn commands_that_were_never_submitted_have_drawn_nothing() {
             assert!(plane.row(y) == row, "row {y}");
         }
     }
+}
+
+/// Their frames overtake each other between painting and submission.
+#[test]
+fn renderers_that_share_a_compositor_get_their_own_frames() {
+    const FRAMES: i64 = 24;
+    let mut scene = still_beneath_moving();
+    scene.layers.insert(
+        3,
+        Layer {
+            blur: ramp(1.0, 4.0),
+            ..at(50.0, 30.0, solid(40.0, 30.0, Color::rgb(90, 200, 40)))
+        },
+    );
+    let expected: Vec<_> = (0..FRAMES)
+        .map(|number| render_at(&scene, Path::new(""), frame_time(number)))
+        .collect();
+    let compositor = Compositor::new(gpu(), scene, "").unwrap();
+    let compositor = Arc::new(Mutex::new(compositor));
+    let render = |numbers: Vec<i64>| {
+        let renderer = Renderer::new(gpu(), RendererOptions::default().with_depth(4)).unwrap();
+        let mut pending = VecDeque::new();
+        let check = |(number, frame): (i64, PendingFrame)| {
+            let frame = frame.wait().unwrap();
+            let plane = frame.image().plane();
+            for (y, row) in (0..).zip(expected[number as usize].rows()) {
+                let row: Vec<u8> = row.flat_map(|pixel| pixel.0).collect();
+                assert!(plane.row(y) == row, "frame {number}, row {y}");
+            }
+        };
+        for number in numbers {
+            let time = frame_time(number);
+            let request = FrameRequest::new(0, time, SIZE).with_format(OutputFormat::Rgba8);
+            pending.push_back((number, renderer.submit(&compositor, request).unwrap()));
+            if pending.len() == 3 {
+                pending.pop_front().map(check);
+            }
+        }
+        pending.into_iter().for_each(check);
+    };
+    std::thread::scope(|scope| {
+        scope.spawn(|| render((0..FRAMES).collect()));
+        scope.spawn(|| render((0..FRAMES).rev().collect()));
+    });
 }

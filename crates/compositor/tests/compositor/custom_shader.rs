@@ -298,14 +298,14 @@ fn a_shader_that_compilers_would_blow_up_on_is_refused() {
         other => panic!("{other}"),
     }
     let copies = "
-        var<private> large: array<vec4<f32>, 1024>;
+        var<private> large: array<vec4<f32>, 64>;
         fn shade(place: Place) -> vec4<f32> {
             var first = large;
             var second = first;
             COPIES
             return second[3];
         }"
-    .replace("COPIES", &"first = second; second = first;".repeat(8));
+    .replace("COPIES", &"first = second; second = first;".repeat(100));
     assert!(matches!(
         problem(&copies, &[]),
         ShaderProblem::TooManyOperations { .. }

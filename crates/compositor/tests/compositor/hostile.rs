@@ -2,13 +2,13 @@
 
 use std::path::Path;
 
-use framefence::{FrameRequest, Renderer, RendererOptions, Size, Time};
+use framefence::{FrameRequest, Region, Renderer, RendererOptions, Size, Time};
 use framefence_compositor::{
-    Animated, Color, Compositor, Content, Easing, Group, Keyframe, Layer, MAX_BLUR, Mask,
-    MaskChannel, Scene, Shadow, Text,
+    Animated, Color, Compositor, Content, Easing, Group, Keyframe, Layer, MAX_BLUR,
+    MAX_GROUP_DEPTH, Mask, MaskChannel, Scene, Shadow, Text,
 };
 
-use crate::render::{gpu, render, render_at, scaled, scene, solid};
+use crate::render::{gpu, render, render_at, render_region, scaled, scene, solid};
 
 fn group(layers: Vec<Layer>) -> Layer {
     Layer::new(Content::Group(Group { size: None, layers }))
@@ -62,28 +62,35 @@ fn a_layer_may_be_equal_to_its_blurred_mask() {
     assert!(equal == masked(Color::rgb(0, 255, 0)));
 }
 
-/// Each is drawn once for its own shadow and once for itself, and so is all that it is masked by.
+/// A layer is drawn once for itself and its shadow, so that what is in it is, too.
 #[test]
-fn shadows_of_shadows_that_double_without_end_are_refused() {
-    let mut inner = solid(20.0, 20.0, Color::WHITE);
-    for _ in 0..3 {
-        let shadowed = |index: u32, layer: Layer| Layer {
-            name: format!("{index}"),
-            hidden: index > 0,
-            shadow: Some(Shadow::default()),
-            ..match index {
-                12 => layer,
-                _ => masked_by(&format!("{}", index + 1), layer),
-            }
-        };
-        inner = group(
-            (0..=12)
-                .map(|index| shadowed(index, group(vec![inner.clone()])))
-                .collect(),
-        );
+fn shadows_within_shadows_do_not_double() {
+    let with_shadow = |layer| Layer {
+        shadow: Some(Shadow::default()),
+        ..layer
+    };
+    let mut nested = with_shadow(solid(20.0, 20.0, Color::WHITE));
+    for _ in 0..MAX_GROUP_DEPTH {
+        nested = with_shadow(group(vec![nested]));
     }
-    let refusal = refusal(&scene(64, 48, vec![inner]));
-    assert!(refusal.contains("too deep in each other"), "{refusal}");
+    let size = Size::new(64, 48);
+    let scene = scene(size.width, size.height, vec![nested]);
+    let mut compositor = Compositor::new(gpu(), scene, "").unwrap();
+    let frame = render_region(&mut compositor, size, Region::whole(size), Time::ZERO);
+    assert_eq!(frame.get_pixel(32, 24).0, [255; 4]);
+    let draws = compositor.last_cost().draws;
+    assert!(draws < 100, "{draws}");
+}
+
+#[test]
+fn more_surfaces_than_a_frame_can_have_are_refused() {
+    let inside = group(vec![solid(20.0, 20.0, Color::WHITE)]);
+    let faded = Layer {
+        opacity: 0.5.into(),
+        ..inside
+    };
+    let refusal = refusal(&scene(64, 48, vec![faded; 140_000]));
+    assert!(refusal.contains("surfaces"), "{refusal}");
 }
 
 /// The blur, the spread and the offset would be more pixels than an `i32` counts.
