@@ -13,7 +13,7 @@ use naga::{
     Module, Range, Scalar, Span, Statement, Type, TypeInner,
 };
 
-/// The most operations that a shader may have, loops counted once.
+/// The most operations that a shader may have, loops counted once and as 64 more each.
 pub const MAX_SHADER_OPERATIONS: u64 = 1 << 14;
 
 /// The most operations that a shader does in loops for a pixel. A function that would do more
