@@ -9,7 +9,7 @@ use crate::backdrop::{Backdrop, BackdropUse};
 use crate::compositor::PaintError;
 use crate::cost::FrameCost;
 use crate::known::{ContentId, Known};
-use crate::pipelines::{PipelineId, Pipelines};
+use crate::pipelines::{PipelineId, Pipelines, SURFACE_FORMAT};
 use crate::recording::{Recording, reads};
 use crate::rect::IntRect;
 use crate::submission::Discarded;
@@ -58,6 +58,8 @@ pub(crate) struct SurfaceId(pub(crate) usize);
 pub(crate) struct Surface {
     /// The pixels of the full frame that it holds, or of the grid of its own scale.
     pub(crate) region: IntRect,
+    /// The format of its texture, unless it is the target.
+    pub(crate) format: wgpu::TextureFormat,
     /// The frame's own target rather than a texture of ours.
     pub(crate) is_target: bool,
     /// Whether it is of no use in the next frame.
@@ -201,6 +203,19 @@ impl Graph {
     /// A transparent surface of the pixels `region`.
     pub(crate) fn surface(&mut self, region: IntRect) -> Result<SurfaceId, PaintError> {
         self.try_add(Surface::new(region))
+    }
+
+    /// A surface of single floats, into which a single draw without blending is made: formulas make
+    /// far more than a code value of what half floats lose.
+    pub(crate) fn exact_surface(&mut self, region: IntRect) -> Result<SurfaceId, PaintError> {
+        let mut surface = Surface::new(region);
+        surface.format = wgpu::TextureFormat::Rgba32Float;
+        self.try_add(surface)
+    }
+
+    /// The format that a surface's draws are made for, unless it is the target.
+    pub(crate) fn format(&self, surface: SurfaceId) -> wgpu::TextureFormat {
+        self.surfaces[surface.0].format
     }
 
     /// A surface that is read only on the way to another one.
@@ -538,6 +553,7 @@ impl Surface {
         }
         Self {
             region,
+            format: SURFACE_FORMAT,
             is_target: false,
             is_transient: false,
             background: wgpu::Color::TRANSPARENT,
@@ -561,7 +577,7 @@ impl Surface {
 
     /// About what its texels take.
     fn bytes(&self) -> u64 {
-        const TEXEL_BYTES: u64 = 8;
-        self.region.area() * TEXEL_BYTES
+        let texel_bytes = self.format.block_copy_size(None).unwrap_or(0);
+        self.region.area() * u64::from(texel_bytes)
     }
 }

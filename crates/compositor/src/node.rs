@@ -190,11 +190,17 @@ impl Node {
 
     /// Whether nothing is done to the layer but to fade it.
     pub(crate) fn is_plain(&self) -> bool {
-        self.blend == BlendMode::Normal
-            && self.grade.is_none()
-            && self.blur == 0.0
-            && self.mask.is_none()
-            && self.shadow.is_none()
+        self.blend == BlendMode::Normal && self.is_bare()
+    }
+
+    /// Whether one draw shows it, but for how it is blended with what is behind it.
+    pub(crate) fn is_single_draw(&self) -> bool {
+        self.is_bare() && self.body.is_single_draw()
+    }
+
+    /// Whether it is without effects of its own.
+    fn is_bare(&self) -> bool {
+        self.grade.is_none() && self.blur == 0.0 && self.mask.is_none() && self.shadow.is_none()
     }
 
     /// Whether it hides what is behind the pixels that its body covers wholly.

@@ -62,6 +62,12 @@ impl Laying {
         opacity: 1.0,
         write: Write::Over,
     };
+
+    /// All that is drawn into a surface that has nothing in it yet.
+    const ALONE: Self = Self {
+        opacity: 1.0,
+        write: Write::Replace,
+    };
 }
 
 impl Planner<'_> {
@@ -150,8 +156,18 @@ impl Planner<'_> {
             return self.parts(node, bounds, surface, node.opacity);
         }
         // The layer and its shadow are blended, or faded, as one.
-        let whole = self.graph.surface(bounds.even())?;
-        self.parts(node, bounds, whole, 1.0)?;
+        let whole = match node.is_single_draw() {
+            true => {
+                let whole = self.graph.exact_surface(bounds.even())?;
+                self.body(&node.body, whole, Laying::ALONE)?;
+                whole
+            }
+            false => {
+                let whole = self.graph.surface(bounds.even())?;
+                self.parts(node, bounds, whole, 1.0)?;
+                whole
+            }
+        };
         match is_blended {
             true => self.blend(whole, bounds, surface, node),
             false => {
@@ -858,7 +874,7 @@ impl Planner<'_> {
         let key = PipelineKey {
             target: match is_target {
                 true => self.target_format,
-                false => SURFACE_FORMAT,
+                false => self.graph.format(surface),
             },
             shader,
             coverage,

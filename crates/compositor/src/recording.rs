@@ -8,7 +8,7 @@ use crate::backdrop::Backdrop;
 use crate::cost::FrameCost;
 use crate::graph::{Command, Draw, Surface, SurfaceId, Texture};
 use crate::known::{ContentId, Known};
-use crate::pipelines::{Pipelines, Reads, SURFACE_FORMAT};
+use crate::pipelines::{Pipelines, Reads};
 use crate::surface_pool::{SurfacePool, SurfaceTexture};
 use crate::uniform_buffer::UniformBuffer;
 
@@ -180,9 +180,10 @@ impl Recording<'_> {
     }
 
     fn format(&self, id: SurfaceId) -> wgpu::TextureFormat {
-        match self.surfaces[id.0].is_target {
+        let surface = &self.surfaces[id.0];
+        match surface.is_target {
             true => self.target.texture().format(),
-            false => SURFACE_FORMAT,
+            false => surface.format,
         }
     }
 
@@ -197,16 +198,16 @@ impl Recording<'_> {
     /// Makes the texture of a surface that is about to be drawn into, unless it has been already.
     fn make(&mut self, id: SurfaceId) {
         let surface = &self.surfaces[id.0];
-        let (device, size) = (self.device, surface.region.size());
+        let (device, size, format) = (self.device, surface.region.size(), surface.format);
         match Slot::of(self.surfaces, id) {
             _ if surface.is_target => {}
             Slot::Content(content) if self.known.texture(content).is_none() => {
-                let texture = self.pool.take(device, size, SURFACE_FORMAT);
+                let texture = self.pool.take(device, size, format);
                 self.known.insert(content, texture);
             }
             Slot::Content(_) => {}
             Slot::Surface(_) => {
-                let make = || self.pool.take(device, size, SURFACE_FORMAT);
+                let make = || self.pool.take(device, size, format);
                 self.textures.entry(id).or_insert_with(make);
             }
         }

@@ -1,6 +1,6 @@
 //! Blended colours against the formulas of W3C Compositing and Blending Level 1, in f64.
 //!
-//! A blended layer has half floats, and so has what lies behind it in linear light: the colour that
+//! A blended group has half floats, and so has what lies behind it in linear light: the colour that
 //! a formula is given, a channel over its alpha, may be off by 2⁻¹⁰ of itself. Some formulas make
 //! far more of that, as a dodge does by a source that is almost white. So what is delivered is held
 //! against all that the formula gives within that reach, and may be off by one code value beyond it:
@@ -191,10 +191,32 @@ fn assert_expected(
     }
 }
 
+const HALF: f64 = 1.0 / 1024.0;
+const ROUNDED: [f64; 3] = [1.0, 1.0 - HALF, 1.0 + HALF];
+
+/// What a layer shows that is one draw is blended in single floats.
 #[test]
-fn every_mode_is_what_its_formula_says() {
-    const HALF: f64 = 1.0 / 1024.0;
-    const ROUNDED: [f64; 3] = [1.0, 1.0 - HALF, 1.0 + HALF];
+fn every_mode_of_a_single_layer_is_what_its_formula_says() {
+    assert_formulas(&ROUNDED[..1], |mode| {
+        let columns = columns().into_iter();
+        let blended = columns.map(|layer| with(layer, |layer| layer.blend = mode));
+        blended.collect()
+    });
+}
+
+#[test]
+fn every_mode_of_a_group_is_what_its_formula_says() {
+    assert_formulas(&ROUNDED, |mode| {
+        let group = Content::Group(Group {
+            size: None,
+            layers: columns(),
+        });
+        vec![with(Layer::new(group), |layer| layer.blend = mode)]
+    });
+}
+
+/// `front_by` is what a blended layer's colours may have been multiplied by.
+fn assert_formulas(front_by: &[f64], blended_layers: impl Fn(BlendMode) -> Vec<Layer>) {
     for setting in settings() {
         let backdrops = setting.backdrops();
         let behind_by = match setting.space {
@@ -202,16 +224,12 @@ fn every_mode_is_what_its_formula_says() {
             _ => &ROUNDED[..],
         };
         for mode in BlendMode::ALL {
-            let group = Content::Group(Group {
-                size: None,
-                layers: columns(),
-            });
             let mut layers = rows();
-            layers.push(with(Layer::new(group), |layer| layer.blend = mode));
+            layers.extend(blended_layers(mode));
             let drawn = setting.draw(layers);
             assert_expected(&drawn, 1.0, (mode, setting), |color, row| {
                 let mut range = [[f64::INFINITY; 4], [f64::NEG_INFINITY; 4]];
-                for front_by in ROUNDED {
+                for &front_by in front_by {
                     for &behind_by in behind_by {
                         let front = (setting.encoded(color), front_by);
                         let behind = (backdrops[row], behind_by);
