@@ -320,15 +320,7 @@ impl Planner<'_> {
                     .graph
                     .surface(needed_region(nodes, region, None).even())?;
                 self.nodes(nodes, inside)?;
-                self.seen(
-                    inside,
-                    body,
-                    region,
-                    surface,
-                    Laying::PLAIN,
-                    RampKind::None,
-                    None,
-                );
+                self.within_box(inside, body, surface);
                 Ok(())
             }
             Appearance::Text {
@@ -337,18 +329,10 @@ impl Planner<'_> {
                 is_clipped,
             } => {
                 let bounds = body.bounds.intersect(region);
-                if !is_clipped {
-                    self.text(
-                        layout,
-                        *frame_from_block,
-                        body,
-                        bounds,
-                        surface,
-                        Laying::PLAIN,
-                    );
-                    return Ok(());
-                }
-                let inside = self.graph.surface(region)?;
+                let inside = match is_clipped {
+                    true => self.graph.surface(region)?,
+                    false => surface,
+                };
                 self.text(
                     layout,
                     *frame_from_block,
@@ -357,15 +341,9 @@ impl Planner<'_> {
                     inside,
                     Laying::PLAIN,
                 );
-                self.seen(
-                    inside,
-                    body,
-                    region,
-                    surface,
-                    Laying::PLAIN,
-                    RampKind::None,
-                    None,
-                );
+                if *is_clipped {
+                    self.within_box(inside, body, surface);
+                }
                 Ok(())
             }
             Appearance::Mix { old, new, progress } => self.mix(body, old, new, *progress, surface),
@@ -439,7 +417,21 @@ impl Planner<'_> {
         Ok(())
     }
 
-    /// Lays a surface over another, within the box of a layer.
+    /// Lays a surface over all of another, within the box of a layer.
+    fn within_box(&mut self, source: SurfaceId, body: &Body, surface: SurfaceId) {
+        let region = self.graph.region(surface);
+        self.seen(
+            source,
+            body,
+            region,
+            surface,
+            Laying::PLAIN,
+            RampKind::None,
+            None,
+        );
+    }
+
+    /// Lays a surface over another, within the box of a layer, and seen along a ramp.
     #[expect(clippy::too_many_arguments)]
     fn seen(
         &mut self,

@@ -38,7 +38,7 @@ fn ink(image: &RgbaImage) -> Option<[u32; 4]> {
 }
 
 /// All that a text can have.
-fn caption() -> Text {
+pub(crate) fn caption() -> Text {
     let seconds = |value| Time::from_ratio(value, 1);
     let background = |color: Color| TextBackground {
         color: color.into(),

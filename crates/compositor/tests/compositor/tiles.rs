@@ -12,8 +12,8 @@ use framefence_compositor::{
     Animated, BlendMode, BlendSpace, Clip, Color, Compositor, ConicGradient, Content, Corners,
     Crop, Direction, Easing, Fit, FitMode, FontFamilies, FontFamily, Grade, GradientStop, Group,
     Keyframe, Layer, Lut, Mask, MaskChannel, MotionBlur, RadialGradient, Sequence, Shader,
-    ShaderSource, Shadow, Shape, Stroke, StrokeAlign, Text, TextBackground, TextOutline, Tilt,
-    Transition, TransitionKind, Uniform, WordHighlight, WordTime,
+    ShaderSource, Shadow, Shape, Stroke, StrokeAlign, Text, Tilt, Transition, TransitionKind,
+    Uniform,
 };
 use gif::Repeat;
 use image::RgbaImage;
@@ -22,6 +22,7 @@ use crate::render::{
     at, draw_region, faded, gpu, gradient, picture, renderer, rotated, save_gif, scaled, solid,
     test_card, transparent_scene, with,
 };
+use crate::text::caption;
 
 const SIZE: Size = Size::new(114, 66);
 
@@ -324,32 +325,6 @@ fn texts() -> Vec<Case> {
         case("tilted caption", tilted),
         case("blended caption", blended),
     ]
-}
-
-/// Outline, background and a highlighted word.
-fn caption() -> Text {
-    let background = |color: Color| TextBackground {
-        color: color.into(),
-        padding: [8.0, 4.0].into(),
-        corner_radius: 6.0.into(),
-    };
-    Text {
-        color: Color::rgb(255, 240, 200).into(),
-        outline: Some(TextOutline {
-            width: 2.0.into(),
-            color: Color::rgb(30, 20, 80).into(),
-        }),
-        background: Some(background(Color::rgba(10, 90, 60, 160))),
-        highlight: Some(WordHighlight {
-            words: vec![WordTime {
-                start: Time::ZERO,
-                end: Time::from_ratio(1, 1),
-            }],
-            color: Some(Color::rgb(255, 80, 30).into()),
-            background: Some(background(Color::rgb(240, 220, 40))),
-        }),
-        ..Text::new("Ham fjord", 26.0)
-    }
 }
 
 fn shader() -> Layer {
