@@ -79,7 +79,11 @@ fn export(args: &Args) -> Result<ExitCode> {
 
     let gpu =
         Gpu::open(&GpuOptions::default().with_adapter(args.adapter.clone().unwrap_or_default()))?;
-    let painter = Arc::new(Mutex::new(Compositor::new(&gpu, scene, folder)?));
+    let compositor = Compositor::new(&gpu, scene, folder)?;
+    for notice in compositor.font_notices() {
+        report::say(format_args!("warning: {notice}"));
+    }
+    let painter = Arc::new(Mutex::new(compositor));
     let depth = usize::from(args.depth);
     let renderer = Renderer::new(&gpu, RendererOptions::default().with_depth(depth))?;
     let json = args.json.as_deref().map(JsonFile::create).transpose()?;

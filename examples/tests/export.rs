@@ -84,6 +84,25 @@ fn the_film_decodes_to_the_poster() {
 }
 
 #[test]
+fn a_font_that_is_missing_is_said_and_replaced() {
+    let folder = TempDir::new().unwrap();
+    let scene = folder.path().join("scene.json");
+    let text = r#"{"version": 1, "canvas": {"width": 64, "height": 32}, "frame_rate": 25, "duration": 1,
+        "layers": [{"content": {"text": {"text": "Hello", "size": 20, "font": "No Such Family"}}}]}"#;
+    fs::write(&scene, text).unwrap();
+    let out = folder.path().join("out.png");
+    let output = export(&[path(&scene), "--out", path(&out)])
+        .output()
+        .unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && out.exists(), "{said}");
+    assert!(
+        said.contains("warning: ") && said.contains("No Such Family"),
+        "{said}"
+    );
+}
+
+#[test]
 fn the_report_counts_what_was_written() {
     let folder = TempDir::new().unwrap();
     let film = folder.path().join("film.y4m");

@@ -6,6 +6,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use framefence::{FrameRate, Time};
+use serde::de::{Error as _, IgnoredAny};
 use serde::{Deserialize, Serialize};
 
 use crate::animation::Animated;
@@ -111,7 +112,7 @@ impl Scene {
         }
         let mut deserializer = serde_json::Deserializer::from_str(text);
         let scene: Self = serde_path_to_error::deserialize(&mut deserializer)
-            .map_err(SceneError::from_located)?;
+            .map_err(|error| SceneError::from_located(error, text))?;
         deserializer.end().map_err(SceneError::Syntax)?;
         scene.validate()?;
         Ok(scene)
@@ -223,21 +224,27 @@ pub enum SceneError {
 }
 
 impl SceneError {
-    fn from_located(error: serde_path_to_error::Error<serde_json::Error>) -> Self {
+    fn from_located(error: serde_path_to_error::Error<serde_json::Error>, text: &str) -> Self {
         let path = error.path().to_string();
         let source = error.into_inner();
         if source.to_string().starts_with("recursion limit exceeded") {
             return Self::TooDeep;
         }
-        // To serde_json these are errors of syntax; to the author they are one value's.
-        let is_value = path != "."
-            && ["number out of range", "trailing characters"]
-                .iter()
-                .any(|problem| source.to_string().starts_with(problem));
-        if source.is_data() || is_value {
+        // To serde_json some are errors of syntax that are one value's to the author.
+        let is_json = serde_json::from_str::<IgnoredAny>(text).is_ok();
+        if source.is_data() || is_json {
             let path = match path.as_str() {
                 "." => "the scene".to_owned(),
                 _ => path,
+            };
+            let source = match source.to_string().starts_with("expected value") {
+                // An enumeration with no variant or with several.
+                true => serde_json::Error::custom(format_args!(
+                    "expected exactly one kind at line {} column {}",
+                    source.line(),
+                    source.column()
+                )),
+                false => source,
             };
             Self::Field { path, source }
         } else {

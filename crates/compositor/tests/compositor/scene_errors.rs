@@ -48,6 +48,30 @@ fn assert_refused(json: &str, expected: &str) {
 }
 
 #[test]
+fn a_content_is_of_one_kind() {
+    for content in [
+        "{}",
+        r##"{"solid": {"color": "#ffffff"}, "rectangle": {}}"##,
+    ] {
+        let text = format!(
+            r#"{{"version": 1, "canvas": {{"width": 8, "height": 8}}, "frame_rate": 25, "duration": 1,
+            "layers": [{{"content": {content}}}]}}"#
+        );
+        match Scene::from_json(&text) {
+            Err(SceneError::Field { path, source }) => {
+                assert_eq!(path, "layers[0].content");
+                let said = source.to_string();
+                assert!(
+                    said.starts_with("expected exactly one kind at line 2"),
+                    "{said}"
+                );
+            }
+            other => panic!("{other:?}"),
+        }
+    }
+}
+
+#[test]
 fn what_is_not_json_is_refused_with_its_line() {
     for (json, expected) in [
         (
