@@ -28,11 +28,9 @@ pub(crate) struct Assets {
     images: ImageLibrary,
     luts: HashMap<PathBuf, LutAsset>,
     fonts: FontLibrary,
-    shaders: HashMap<ShaderKey, Arc<CheckedShader>>,
+    /// By where the source is, and by the names and types of its uniforms.
+    shaders: HashMap<ShaderSource, HashMap<String, Arc<CheckedShader>>>,
 }
-
-/// All that a shader's source follows from: where it is, and the names and types of its uniforms.
-type ShaderKey = (ShaderSource, String);
 
 /// A look-up table that shaders can read.
 #[derive(Clone, Debug)]
@@ -137,26 +135,30 @@ impl Assets {
     }
 
     fn load_shader(&mut self, shader: &Shader) -> Result<(), LoadShaderError> {
-        let key = shader_key(shader);
-        if self.shaders.contains_key(&key) {
+        if self.shader(shader).is_some() {
             return Ok(());
         }
         let checked = custom::load(shader, &self.base_dir)?;
-        self.shaders.insert(key, Arc::new(checked));
+        let members = custom::uniform_members(&shader.uniforms);
+        let of_source = self.shaders.entry(shader.source.clone()).or_default();
+        of_source.insert(members, Arc::new(checked));
         Ok(())
     }
 
     /// Lets go of all that the scene does not need.
     pub(crate) fn keep(&mut self, scene: &Scene) {
-        let mut shaders = HashSet::new();
+        let mut used = HashSet::new();
         let visited: Result<(), Infallible> = walk::layers(scene, &mut |visit, _| {
             if let Content::Shader(shader) = &visit.layer.content {
-                shaders.insert(shader_key(shader));
+                used.extend(self.shader(shader).map(|checked| checked.id));
             }
             Ok(())
         });
         let Ok(()) = visited;
-        self.shaders.retain(|key, _| shaders.contains(key));
+        self.shaders.retain(|_, of_source| {
+            of_source.retain(|_, checked| used.contains(&checked.id));
+            !of_source.is_empty()
+        });
         let files: HashSet<_> = scene.files().into_iter().collect();
         self.images.retain(|path| files.contains(path));
         self.luts.retain(|path, _| files.contains(path.as_path()));
@@ -184,12 +186,14 @@ impl Assets {
 
     /// A shader; all have been loaded before the first frame.
     pub(crate) fn shader(&self, shader: &Shader) -> Option<Arc<CheckedShader>> {
-        self.shaders.get(&shader_key(shader)).cloned()
+        let members = custom::uniform_members(&shader.uniforms);
+        self.shaders.get(&shader.source)?.get(&members).cloned()
     }
 
     /// The numbers of all shaders that are loaded.
     pub(crate) fn shader_ids(&self) -> HashSet<u64> {
-        self.shaders.values().map(|shader| shader.id).collect()
+        let shaders = self.shaders.values().flat_map(HashMap::values);
+        shaders.map(|shader| shader.id).collect()
     }
 
     /// What fonts and characters could not be had.
@@ -201,11 +205,4 @@ impl Assets {
     pub(crate) fn lut(&self, path: &Path) -> Option<&LutAsset> {
         self.luts.get(path)
     }
-}
-
-fn shader_key(shader: &Shader) -> ShaderKey {
-    (
-        shader.source.clone(),
-        custom::uniform_members(&shader.uniforms),
-    )
 }
