@@ -1,23 +1,17 @@
-// Work of adjustable length for the start-up probe: a triangle over a small target whose every
-// pixel runs a loop that cannot be folded away.
-
-struct Work {
-    iterations: u32,
-}
-
-@group(0) @binding(0) var<uniform> work: Work;
+// Work whose length is known only by trying: see probe.rs.
 
 @vertex
 fn vertex(@builtin(vertex_index) index: u32) -> @builtin(position) vec4f {
-    let corner = vec2f(f32(index & 1u), f32(index >> 1u)) * 4.0 - 1.0;
-    return vec4f(corner, 0.0, 1.0);
+    // One triangle over the whole target.
+    let corner = vec2f(f32(index & 1u), f32(index >> 1u));
+    return vec4f(corner * 4.0 - 1.0, 0.0, 1.0);
 }
 
 @fragment
 fn fragment(@builtin(position) position: vec4f) -> @location(0) vec4f {
-    var value = position.x * 0.001;
-    for (var i = 0u; i < work.iterations; i++) {
-        value = fract(value * 1.7 + 0.31);
+    var value = position.x + position.y;
+    for (var round = 0u; round < 512u; round++) {
+        value = fract(value * 1.618 + 0.1);
     }
     return vec4f(value);
 }

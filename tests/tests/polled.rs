@@ -64,7 +64,7 @@ fn polled_waits_time_out_and_are_cancelled_while_the_gpu_is_at_work() {
 }
 
 fn polled(gpu: &framefence::Gpu) -> FencedQueue {
-    let queue = FencedQueue::with_backend(gpu.device(), gpu.queue(), FenceBackend::Polled).unwrap();
+    let queue = FencedQueue::polled(gpu.device(), gpu.queue()).unwrap();
     assert_eq!(queue.backend(), FenceBackend::Polled);
     queue
 }

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
-use framefence::fence::{FenceBackend, FencedQueue};
+use framefence::fence::FencedQueue;
 use framefence::{
     FrameError, FrameRequest, PaintContext, PendingFrame, Renderer, RendererOptions, Size, Stage,
     Time,
@@ -167,8 +167,7 @@ fn a_hosts_callback_may_submit_through_the_engine() {
 fn a_panicking_callback_does_not_end_the_polled_backend() {
     let gpu = gpu();
     within(WATCHDOG, move || {
-        let queue =
-            FencedQueue::with_backend(gpu.device(), gpu.queue(), FenceBackend::Polled).unwrap();
+        let queue = FencedQueue::polled(gpu.device(), gpu.queue()).unwrap();
         let gate = Gate::closed(&gpu);
         let first = queue
             .submit([gate.commands(&gpu)], Duration::from_secs(5))

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use framefence_fence::{FenceBackend, FencedQueue, OpenFenceError};
+use framefence_fence::{FenceBackend, FencedQueue, OpenFenceError, PauseError, SubmitPause};
 
 /// Instance, adapter, device and queue, opened by the engine or handed over by a host.
 ///
@@ -238,6 +238,23 @@ impl Gpu {
     /// is given. For a host's device-lost callback; it does not keep the device alive.
     pub fn lost_marker(&self) -> impl Fn(&str) + Send + Sync + 'static {
         self.inner.fenced.lost_marker()
+    }
+
+    /// Keeps the engine's submits to this device back, of all renderers on it, and waits until those
+    /// that were made are done. Blocks for [`default_timeout`](Self::default_timeout) at most; frames
+    /// go on as soon as the pause is dropped.
+    ///
+    /// For a host that is about to call `Surface::configure` on the device, which fails when another
+    /// thread submits meanwhile; with nothing of the engine's in the driver, it also does not wait
+    /// for the engine's work with wgpu's locks held. Frames that are asked for meanwhile are painted
+    /// and wait with their own deadlines. A thread that holds a pause must not wait for a frame, nor
+    /// submit one by [`Renderer::submit_now`](crate::Renderer::submit_now).
+    ///
+    /// # Errors
+    ///
+    /// [`PauseError`] if the GPU was busy for longer; then nothing is kept back.
+    pub fn pause_submits(&self) -> Result<SubmitPause, PauseError> {
+        self.inner.fenced.pause(self.default_timeout())
     }
 
     fn watch_own_device(&self) {

@@ -35,6 +35,7 @@ mod sink;
 mod stats;
 
 pub use framefence_fence as fence;
+pub use framefence_fence::{PauseError, SubmitPause};
 pub use framefence_pixel as pixel;
 pub use framefence_pixel::{AlphaMode, ColorSpec, OutputFormat, Plane, Size};
 pub use framefence_pool::{HostPool, PoolReport, PooledBytes};

@@ -429,7 +429,7 @@ impl std::fmt::Debug for Shared {
 /// What a frame ends with whose submission was not made or was lost.
 fn submit_failed(error: SubmitError, ticket: &FrameTicket) -> FrameError {
     match error {
-        SubmitError::Busy { .. } => ticket.timeout(),
+        SubmitError::Busy { .. } | SubmitError::Paused { .. } => ticket.timeout(),
         SubmitError::Lost(lost) => FrameError::DeviceLost(lost),
         refused => FrameError::Rejected {
             reason: refused.to_string(),

@@ -5,10 +5,10 @@ use std::time::Duration;
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum OpenFenceError {
-    /// The driver refused to create a semaphore.
-    #[error("the driver refused a timeline semaphore: {reason}")]
-    Semaphore {
-        /// The driver's result code.
+    /// The driver refused to create a fence.
+    #[error("the driver refused a fence: {reason}")]
+    Fence {
+        /// What it said.
         reason: String,
     },
     /// The operating system refused a thread.
@@ -37,9 +37,25 @@ pub enum SubmitError {
         /// How long was waited.
         waited: Duration,
     },
+    /// Someone holds a [`SubmitPause`](crate::SubmitPause), and did so until the deadline.
+    #[error("submissions were still held up after {waited:?}")]
+    Paused {
+        /// How long was waited.
+        waited: Duration,
+    },
     /// The device is lost.
     #[error(transparent)]
     Lost(#[from] SubmissionLost),
+}
+
+/// Submissions that were not all done in time to pause.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the driver was still busy with {in_driver} submissions after {waited:?}")]
+pub struct PauseError {
+    /// Submissions of the engine that the driver had.
+    pub in_driver: usize,
+    /// How long was waited.
+    pub waited: Duration,
 }
 
 /// The device was lost, so that a submission's result will never come.

@@ -13,6 +13,8 @@
 //!   callback. The fence is a hint that it is time to ask. It can be early: the host submits to
 //!   the same queue, and on Vulkan its submission may carry our signal away. Then an empty
 //!   submission is sent behind the real one and its signal is waited for.
+//! * On DirectX 12 wgpu takes a removed device for one that has done its work. The fence knows
+//!   better, and has the last word.
 //! * Each wait belongs to one [`Completion`]; waiters share no event and steal no wake-up.
 //! * A wait ends at its deadline, and nothing sleeps or polls on a timer.
 //! * Nothing is ever destroyed that others may use; resources are dropped.
@@ -24,8 +26,14 @@
 //! must be short. A host's callback that submits through the engine is not made to wait for the
 //! driver, but one that waits for a frame waits for itself.
 
+mod backend;
+mod canary;
 mod completion;
+#[cfg(windows)]
+mod dx12;
 mod error;
+#[cfg(target_vendor = "apple")]
+mod metal;
 mod polled;
 mod probe;
 mod queue;
@@ -37,9 +45,10 @@ mod timer;
 mod vulkan;
 mod watch;
 
+pub use backend::FenceBackend;
 pub use completion::{Completion, Expired, deadline_after};
-pub use error::{OpenFenceError, SubmissionLost, SubmitError, WaitError};
-pub use queue::{Done, FenceBackend, FencedQueue, Proof, QueueReport};
+pub use error::{OpenFenceError, PauseError, SubmissionLost, SubmitError, WaitError};
+pub use queue::{Done, FencedQueue, Proof, QueueReport, SubmitPause};
 pub use scope::capture_errors;
 pub use shared::LossListener;
 pub use submission_fence::SubmissionFence;
@@ -47,5 +56,7 @@ pub use submission_fence::SubmissionFence;
 /// Switches that only tests use.
 #[doc(hidden)]
 pub mod testing {
+    #[cfg(windows)]
+    pub use crate::dx12::Dx12Fence;
     pub use crate::queue::set_proof_required;
 }

@@ -6,15 +6,13 @@
 
 use std::time::{Duration, Instant};
 
-use wgpu::util::DeviceExt;
-
+use crate::backend::{Outcome, QueueFence, Signal};
+use crate::deadline_after;
 use crate::scope::capture_errors;
-use crate::vulkan::VulkanFence;
 
 /// A driver that took this many submissions is taken to accept any number.
 const MOST: usize = 8;
-/// The first job's loop length; each job after it is this much longer.
-const ITERATIONS: u32 = 1 << 9;
+/// The first long job draws once; each after it this many times as often.
 const LONGER: u32 = 4;
 /// A job whose own submit took so long is long enough: the submit itself did the work.
 const LONG: Duration = Duration::from_millis(20);
@@ -31,7 +29,7 @@ const SIDE: u32 = 64;
 pub(crate) fn probe_capacity(
     device: &wgpu::Device,
     queue: &wgpu::Queue,
-    fence: &VulkanFence,
+    fence: &dyn QueueFence,
     newest: &mut u64,
 ) -> Option<usize> {
     let (probed, error) = capture_errors(device, || {
@@ -41,16 +39,13 @@ pub(crate) fn probe_capacity(
             let started = Instant::now();
             let mut submit = |commands: wgpu::CommandBuffer| {
                 *newest += 1;
-                fence.arm(queue, *newest);
-                queue.submit([commands]);
-                // A lost device takes nothing, and leaves the fence armed.
-                if fence.disarm(queue) {
-                    None
-                } else {
-                    Some(*newest)
-                }
+                fence.before_submit(*newest);
+                let index = queue.submit([commands]);
+                let signal = fence.after_submit(*newest, Outcome::Made(Some(index)));
+                // A lost device takes nothing.
+                (signal == Ok(Signal::Sent)).then_some(*newest)
             };
-            let job_value = submit(job.record(device, ITERATIONS * LONGER.pow(attempt)))?;
+            let job_value = submit(job.record(device, LONGER.pow(attempt)))?;
             let is_over = || fence.reached().ok().map(|reached| reached >= job_value);
             let over_at_once = is_over()?;
             if over_at_once && started.elapsed() < LONG {
@@ -63,7 +58,7 @@ pub(crate) fn probe_capacity(
                     accepted += 1;
                 }
             }
-            fence.wait(*newest).ok()?;
+            fence.wait(*newest, deadline_after(Duration::MAX)).ok()?;
             if accepted == MOST {
                 return None;
             }
@@ -79,6 +74,18 @@ pub(crate) fn probe_capacity(
     }
     probed
 }
+
+const ADD: wgpu::BlendState = {
+    let component = wgpu::BlendComponent {
+        src_factor: wgpu::BlendFactor::One,
+        dst_factor: wgpu::BlendFactor::One,
+        operation: wgpu::BlendOperation::Add,
+    };
+    wgpu::BlendState {
+        color: component,
+        alpha: component,
+    }
+};
 
 struct Job {
     pipeline: wgpu::RenderPipeline,
@@ -106,7 +113,11 @@ impl Job {
                 module: &module,
                 entry_point: Some("fragment"),
                 compilation_options: wgpu::PipelineCompilationOptions::default(),
-                targets: &[Some(format.into())],
+                // Added up, so that no GPU leaves out what is drawn over.
+                targets: &[Some(wgpu::ColorTargetState {
+                    blend: Some(ADD),
+                    ..format.into()
+                })],
             }),
             multiview_mask: None,
             cache: None,
@@ -131,23 +142,8 @@ impl Job {
         }
     }
 
-    /// Commands whose every pixel runs `iterations` rounds of a loop.
-    fn record(&self, device: &wgpu::Device, iterations: u32) -> wgpu::CommandBuffer {
-        let mut contents = [0; 16];
-        contents[..4].copy_from_slice(&iterations.to_le_bytes());
-        let work = device.create_buffer_init(&wgpu::util::BufferInitDescriptor {
-            label: Some("framefence probe"),
-            contents: &contents,
-            usage: wgpu::BufferUsages::UNIFORM,
-        });
-        let bindings = device.create_bind_group(&wgpu::BindGroupDescriptor {
-            label: Some("framefence probe"),
-            layout: &self.pipeline.get_bind_group_layout(0),
-            entries: &[wgpu::BindGroupEntry {
-                binding: 0,
-                resource: work.as_entire_binding(),
-            }],
-        });
+    /// Commands that draw over all pixels `times` times. (No bindings: Wine's DirectX 12 has none.)
+    fn record(&self, device: &wgpu::Device, times: u32) -> wgpu::CommandBuffer {
         let mut encoder = device.create_command_encoder(&wgpu::CommandEncoderDescriptor::default());
         let mut pass = encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
             label: Some("framefence probe"),
@@ -163,8 +159,7 @@ impl Job {
             ..Default::default()
         });
         pass.set_pipeline(&self.pipeline);
-        pass.set_bind_group(0, &bindings, &[]);
-        pass.draw(0..3, 0..1);
+        pass.draw(0..3, 0..times);
         drop(pass);
         encoder.finish()
     }

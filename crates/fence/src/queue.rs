@@ -4,13 +4,16 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
+use crate::backend::{FenceBackend, QueueFence, QueueId, open};
+use crate::polled::PolledFence;
 use crate::probe::probe_capacity;
-use crate::shared::{Backend, LossListener, Shared, Ticket};
-use crate::slots::DriverSlot;
+use crate::shared::{LossListener, Shared};
+use crate::slots::{DriverSlot, NoSlot, Pause};
 use crate::submission_fence::SubmissionFence;
-use crate::vulkan::{VulkanFence, raw_device};
 use crate::watch::{Submission, Watch, WatchThread, Watched};
-use crate::{Completion, OpenFenceError, SubmissionLost, SubmitError, WaitError, deadline_after};
+use crate::{
+    Completion, OpenFenceError, PauseError, SubmissionLost, SubmitError, WaitError, deadline_after,
+};
 
 /// A device's queue whose submissions can each be waited for.
 ///
@@ -21,16 +24,6 @@ use crate::{Completion, OpenFenceError, SubmissionLost, SubmitError, WaitError, 
 #[derive(Clone, Debug)]
 pub struct FencedQueue {
     handle: Arc<Handle>,
-}
-
-/// How the end of a submission is noticed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum FenceBackend {
-    /// A timeline semaphore of our own, waited for without any lock of wgpu's.
-    VulkanTimeline,
-    /// `Device::poll(PollType::Wait)`, which holds wgpu's snatch lock while it waits.
-    Polled,
 }
 
 /// Which of wgpu's callbacks proves that a submission is done.
@@ -74,7 +67,8 @@ struct Handle {
 
 /// A submission that was made and is yet to be followed.
 struct Made {
-    ticket: Ticket,
+    /// What its fence will reach.
+    value: u64,
     slot: DriverSlot,
     done: Done,
 }
@@ -89,63 +83,44 @@ impl FencedQueue {
     ///
     /// [`OpenFenceError`] if the driver or the operating system refuses what it needs.
     pub fn of(device: &wgpu::Device, queue: &wgpu::Queue) -> Result<Self, OpenFenceError> {
-        Self::open(device, queue, None)
-    }
-
-    /// Like [`of`](Self::of), with the choice of the backend taken from the caller. A device that
-    /// has no timelines is polled whatever the choice.
-    ///
-    /// # Errors
-    ///
-    /// [`OpenFenceError`] if the driver or the operating system refuses what it needs.
-    pub fn with_backend(
-        device: &wgpu::Device,
-        queue: &wgpu::Queue,
-        backend: FenceBackend,
-    ) -> Result<Self, OpenFenceError> {
-        Self::open(device, queue, Some(backend))
-    }
-
-    fn open(
-        device: &wgpu::Device,
-        queue: &wgpu::Queue,
-        choice: Option<FenceBackend>,
-    ) -> Result<Self, OpenFenceError> {
-        let fence = match choice {
-            Some(FenceBackend::Polled) => None,
-            Some(FenceBackend::VulkanTimeline) | None => raw_device(device),
+        let Some(id) = QueueId::of(device, queue) else {
+            return Self::polled(device, queue);
         };
-        let Some(raw) = fence else {
-            // Nothing is armed, so there is nothing for two queues to share.
-            let handle = Handle::start(device, queue, Backend::Polled, 0, None)?;
-            return Ok(Self {
-                handle: Arc::new(handle),
-            });
-        };
-        // wgpu's own equality of devices compares numbers that are counted in each instance.
-        static REGISTRY: Mutex<Vec<(u64, Weak<Handle>)>> = Mutex::new(Vec::new());
+        static REGISTRY: Mutex<Vec<(QueueId, Weak<Handle>)>> = Mutex::new(Vec::new());
         let mut registry = REGISTRY.lock().unwrap_or_else(PoisonError::into_inner);
         registry.retain(|(_, handle)| handle.strong_count() > 0);
-        let known = registry.iter().filter(|(known, _)| *known == raw);
+        let known = registry.iter().filter(|(known, _)| *known == id);
         if let Some(handle) = { known }.find_map(|(_, handle)| handle.upgrade()) {
             return Ok(Self { handle });
         }
-        let fence = VulkanFence::new(device)?;
+        let fence = open(id, device, queue)?;
         let mut newest = 0;
-        let capacity = probe_capacity(device, queue, &fence, &mut newest);
-        let backend = Backend::Vulkan(Box::new(fence));
-        let handle = Arc::new(Handle::start(device, queue, backend, newest, capacity)?);
-        registry.push((raw, Arc::downgrade(&handle)));
+        let capacity = probe_capacity(device, queue, &*fence, &mut newest);
+        let handle = Handle::start(device, queue, fence, newest, capacity)?;
+        let handle = Arc::new(handle);
+        registry.push((id, Arc::downgrade(&handle)));
         Ok(Self { handle })
+    }
+
+    /// A queue that is waited for through wgpu's own poll, which holds wgpu's snatch lock: for
+    /// devices that have nothing better, and for comparison. Nothing is armed, so each call makes one
+    /// of its own.
+    ///
+    /// # Errors
+    ///
+    /// [`OpenFenceError`] if the operating system refuses what it needs.
+    pub fn polled(device: &wgpu::Device, queue: &wgpu::Queue) -> Result<Self, OpenFenceError> {
+        let fence = Box::new(PolledFence::new(device));
+        let handle = Handle::start(device, queue, fence, 0, None)?;
+        Ok(Self {
+            handle: Arc::new(handle),
+        })
     }
 
     /// How the end of a submission is noticed on this device.
     #[must_use]
     pub fn backend(&self) -> FenceBackend {
-        match self.shared().backend {
-            Backend::Vulkan(_) => FenceBackend::VulkanTimeline,
-            Backend::Polled => FenceBackend::Polled,
-        }
+        self.shared().fence.backend()
     }
 
     /// How many submissions the driver takes before its submit call blocks, as far as was found
@@ -224,31 +199,34 @@ impl FencedQueue {
         } else {
             tracing::trace_span!("driver_slot")
                 .in_scope(|| shared.slots.acquire(deadline))
-                .map_err(|in_driver| SubmitError::Busy {
-                    in_driver,
-                    waited: asked.elapsed(),
+                .map_err(|no_slot| {
+                    let waited = asked.elapsed();
+                    match no_slot {
+                        NoSlot::Full { in_driver } => SubmitError::Busy { in_driver, waited },
+                        NoSlot::Paused => SubmitError::Paused { waited },
+                    }
                 })?
         };
         let started = Instant::now();
-        let ticket = tracing::trace_span!("submit").in_scope(|| shared.send(commands))?;
+        let value = tracing::trace_span!("submit").in_scope(|| shared.send(commands))?;
         let done = Done {
             started,
             submitted: Instant::now(),
         };
         shared.submissions.fetch_add(1, Ordering::Relaxed);
-        Ok(Made { ticket, slot, done })
+        Ok(Made { value, slot, done })
     }
 
     /// Sees a submission that was made to its end.
     fn follow(
         &self,
-        Made { ticket, slot, done }: Made,
+        Made { value, slot, done }: Made,
         proof: Proof<'_>,
         on_done: impl FnOnce(Result<Done, SubmissionLost>) + Send + 'static,
     ) {
         let shared = self.shared();
         let submission = Submission::new(slot, done, on_done);
-        let callback = submission.proof(matches!(proof, Proof::Map(_)));
+        let callback = submission.proof(shared, matches!(proof, Proof::Map(_)));
         match proof {
             Proof::Map(buffer) => buffer.map_async(wgpu::MapMode::Read, .., move |mapped| {
                 callback.arrived(mapped.map_err(|error| SubmissionLost::new(error.to_string())));
@@ -261,9 +239,7 @@ impl FencedQueue {
         }
         // Only now: a submission whose fence is signalled before its callback is registered would
         // be taken for one whose signal was carried away.
-        shared
-            .watch
-            .push(ticket.value, Watched::new(ticket.index, submission));
+        shared.watch.push(value, Watched::new(submission));
         if let Some(lost) = shared.lost.get() {
             // It may have been lost between the check and the push.
             shared.lose(lost.clone());
@@ -294,16 +270,35 @@ impl FencedQueue {
         self.shared().lost.get().cloned()
     }
 
-    /// Like [`lost`](Self::lost), but asks the device itself: with an empty submission, which a lost
-    /// device does not take. For whoever met an error that a lost device would explain.
+    /// Like [`lost`](Self::lost), but asks wgpu. For whoever met an error that a lost device would
+    /// explain.
     #[must_use]
     pub fn find_out_whether_lost(&self) -> Option<SubmissionLost> {
-        let shared = self.shared();
-        if shared.lost.get().is_none() {
-            // Its own end is of no interest, and a refusal for another reason is no loss.
-            let _ = shared.send([]);
-        }
+        self.shared().find_out_whether_lost();
         self.lost()
+    }
+
+    /// Keeps all submissions back that come through this queue, and waits until those that were made
+    /// are done: then the driver has nothing of ours until the pause is dropped.
+    ///
+    /// For a host that is about to call `Surface::configure`, which waits for the device and fails
+    /// (`GpuWaitTimeout`) when another thread submits meanwhile. What the host itself submits is its
+    /// own matter. A thread that holds a pause and submits through the queue waits for itself, until
+    /// its deadline. Any number of threads can hold one at a time.
+    ///
+    /// # Errors
+    ///
+    /// [`PauseError`] if the driver was busy for longer than `timeout`; then nothing is kept back.
+    pub fn pause(&self, timeout: Duration) -> Result<SubmitPause, PauseError> {
+        let asked = Instant::now();
+        let pause = self.shared().slots.pause(deadline_after(timeout));
+        match pause {
+            Ok(pause) => Ok(SubmitPause { _pause: pause }),
+            Err(in_driver) => Err(PauseError {
+                in_driver,
+                waited: asked.elapsed(),
+            }),
+        }
     }
 
     /// Whether this is the thread that watches the queue, which must not wait for it.
@@ -324,9 +319,16 @@ impl FencedQueue {
         }
     }
 
-    fn shared(&self) -> &Shared {
+    fn shared(&self) -> &Arc<Shared> {
         &self.handle.shared
     }
+}
+
+/// While it lives, nothing is submitted through the queue it is of. See [`FencedQueue::pause`].
+#[derive(Debug)]
+#[must_use = "submissions go on as soon as it is dropped"]
+pub struct SubmitPause {
+    _pause: Pause,
 }
 
 /// With `false`, the signal alone ends a submission: what the engine would be without its proof.
@@ -341,11 +343,12 @@ impl Handle {
     fn start(
         device: &wgpu::Device,
         queue: &wgpu::Queue,
-        backend: Backend,
+        fence: Box<dyn QueueFence>,
         newest: u64,
         capacity: Option<usize>,
     ) -> Result<Self, OpenFenceError> {
-        let shared = Arc::new(Shared::new(device, queue, backend, newest, capacity));
+        let shared = Shared::new(device, queue, fence, newest, capacity);
+        let shared = Arc::new(shared);
         let watch = Watch::start(Arc::clone(&shared)).map_err(|error| OpenFenceError::Thread {
             reason: error.to_string(),
         })?;

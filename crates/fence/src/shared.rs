@@ -4,18 +4,22 @@ use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
+use std::time::Duration;
 
 use parking_lot::ReentrantMutex;
 
+use crate::backend::{Outcome, QueueFence, Signal};
+use crate::canary::Canary;
+use crate::polled::poll_until;
 use crate::scope::capture_errors;
 use crate::slots::DriverSlots;
-use crate::vulkan::VulkanFence;
 use crate::watch::Watch;
-use crate::{SubmissionLost, SubmitError, polled};
+use crate::{SubmissionLost, SubmitError, deadline_after};
 
 pub(crate) struct Shared {
     /// Declared before the device: see its `Drop`.
-    pub(crate) backend: Backend,
+    pub(crate) fence: Box<dyn QueueFence>,
+    canary: Canary,
     pub(crate) device: wgpu::Device,
     pub(crate) queue: wgpu::Queue,
     /// The submit lock, around the newest value that some submission carries. wgpu may call back
@@ -37,28 +41,17 @@ pub trait LossListener: Send + Sync {
     fn device_lost(&self, lost: &SubmissionLost);
 }
 
-pub(crate) enum Backend {
-    Vulkan(Box<VulkanFence>),
-    Polled,
-}
-
-/// One submission that was made: when its fence is due, and what wgpu calls it.
-pub(crate) struct Ticket {
-    pub(crate) value: u64,
-    /// `None` where a panic kept wgpu from telling: then it is waited for all there is.
-    pub(crate) index: Option<wgpu::SubmissionIndex>,
-}
-
 impl Shared {
     pub(crate) fn new(
         device: &wgpu::Device,
         queue: &wgpu::Queue,
-        backend: Backend,
+        fence: Box<dyn QueueFence>,
         newest: u64,
         capacity: Option<usize>,
     ) -> Self {
         Self {
-            backend,
+            fence,
+            canary: Canary::new(device),
             device: device.clone(),
             queue: queue.clone(),
             submit: ReentrantMutex::new(Cell::new(newest)),
@@ -74,23 +67,21 @@ impl Shared {
     }
 
     /// Blocks until a submission's fence is signalled; says up to which value they are.
-    pub(crate) fn wait(&self, ticket: &Ticket) -> Result<u64, SubmissionLost> {
-        match &self.backend {
-            Backend::Vulkan(fence) => fence.wait(ticket.value),
-            Backend::Polled => {
-                polled::wait(&self.device, ticket.index.clone()).map(|()| ticket.value)
-            }
-        }
+    pub(crate) fn wait(&self, value: u64) -> Result<u64, SubmissionLost> {
+        self.fence.wait(value, deadline_after(Duration::MAX))
     }
 
     /// Blocks until nothing in the driver refers to the fence any more.
     pub(crate) fn wait_for_all(&self) {
-        if let Backend::Vulkan(fence) = &self.backend {
-            let newest = self.submit.lock().get();
-            if let Err(lost) = fence.wait(newest) {
-                tracing::debug!(%lost, "the device was lost before the fence was");
-            }
+        let newest = self.submit.lock().get();
+        if let Err(lost) = self.wait(newest) {
+            tracing::debug!(%lost, "the device was lost before the fence was");
         }
+    }
+
+    /// Blocks until wgpu itself says that all submissions so far are done.
+    pub(crate) fn poll_for_all(&self) -> Result<(), SubmissionLost> {
+        poll_until(&self.device, None, deadline_after(Duration::MAX)).map(drop)
     }
 
     /// Lets wgpu notice what is done and run its callbacks, without waiting.
@@ -100,8 +91,8 @@ impl Shared {
         }
     }
 
-    /// Sends an empty submission behind everything that was submitted so far.
-    pub(crate) fn rearm(&self) -> Result<Ticket, SubmissionLost> {
+    /// Sends an empty submission behind everything that was submitted so far; returns its value.
+    pub(crate) fn rearm(&self) -> Result<u64, SubmissionLost> {
         self.rearmed.fetch_add(1, Ordering::Relaxed);
         self.send([]).map_err(|error| match error {
             SubmitError::Lost(lost) => lost,
@@ -153,17 +144,23 @@ impl Shared {
         self.lost.get().map_or(Ok(()), |lost| Err(lost.clone()))
     }
 
-    /// Arms the fence, submits, and finds out whether the submission was made.
+    /// Whether the device is lost as far as wgpu knows; if so, all that wait are told.
+    pub(crate) fn find_out_whether_lost(&self) {
+        if self.lost.get().is_none() && self.canary.is_dead() {
+            self.lose(SubmissionLost::new("it maps no memory any more"));
+        }
+    }
+
+    /// Submits, and finds out whether the submission was made; returns the value that its fence will
+    /// reach.
     pub(crate) fn send(
         &self,
         commands: impl IntoIterator<Item = wgpu::CommandBuffer>,
-    ) -> Result<Ticket, SubmitError> {
+    ) -> Result<u64, SubmitError> {
         let newest = self.submit.lock();
         let value = newest.get() + 1;
         newest.set(value);
-        if let Backend::Vulkan(fence) = &self.backend {
-            fence.arm(&self.queue, value);
-        }
+        self.fence.before_submit(value);
         // The last thing that a submit does is to run callbacks, the host's among them. A panic in
         // one says nothing about the submission; the fence does.
         let submit = AssertUnwindSafe(|| self.queue.submit(commands));
@@ -171,13 +168,17 @@ impl Shared {
         if index.is_err() {
             tracing::error!("a callback in a submit panicked");
         }
-        let still_armed = match &self.backend {
-            Backend::Vulkan(fence) => fence.disarm(&self.queue),
-            Backend::Polled => false,
+        let outcome = match &error {
+            Some(_) => Outcome::Refused,
+            None => Outcome::Made(index.ok()),
         };
-        if still_armed {
-            // Nobody will signal it, so the next submission may.
-            newest.set(value - 1);
+        let signal = self.fence.after_submit(value, outcome);
+        if !matches!(signal, Ok(Signal::Sent)) {
+            // Nobody will signal it, so the next submission may. One that was made within this one,
+            // by a callback, has a later value, which stays the newest.
+            if newest.get() == value {
+                newest.set(value - 1);
+            }
         }
         drop(newest);
         if let Some(error) = error {
@@ -185,16 +186,14 @@ impl Shared {
                 reason: error.to_string(),
             });
         }
-        if still_armed {
+        let lost = match signal {
+            Ok(Signal::Sent) => return Ok(value),
             // wgpu reports a lost device to its lost callback and nowhere else.
-            let lost = SubmissionLost::new("the queue took no submission");
-            self.lose(lost.clone());
-            return Err(SubmitError::Lost(lost));
-        }
-        Ok(Ticket {
-            value,
-            index: index.ok(),
-        })
+            Ok(Signal::Withdrawn) => SubmissionLost::new("the queue took no submission"),
+            Err(lost) => lost,
+        };
+        self.lose(lost.clone());
+        Err(SubmitError::Lost(lost))
     }
 }
 

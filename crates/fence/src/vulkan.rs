@@ -10,77 +10,92 @@
 
 #![allow(unsafe_code)]
 
+use std::time::Instant;
+
 use ash::vk::{self, Handle as _};
 use wgpu::hal::api::Vulkan;
 
+use crate::backend::{FenceBackend, Outcome, QueueFence, Signal};
 use crate::{OpenFenceError, SubmissionLost};
 
 pub(crate) struct VulkanFence {
     device: ash::Device,
     timeline: vk::Semaphore,
+    queue: wgpu::Queue,
     /// Keeps the `VkDevice` alive at least as long as the semaphore; declared last, so dropped last.
     _owner: wgpu::Device,
 }
 
 impl VulkanFence {
-    /// A timeline at zero on `device`, for which [`raw_device`] has given a handle.
-    pub(crate) fn new(device: &wgpu::Device) -> Result<Self, OpenFenceError> {
+    /// A timeline at zero on `device`, for which [`handle`] has given a handle.
+    pub(crate) fn new(device: &wgpu::Device, queue: &wgpu::Queue) -> Result<Self, OpenFenceError> {
         // SAFETY: the guard is only used to copy the device's function table.
         let hal = unsafe { device.as_hal::<Vulkan>() };
         let raw = hal.map(|hal| hal.raw_device().clone());
-        let refused = |reason: String| OpenFenceError::Semaphore { reason };
+        let refused = |reason: String| OpenFenceError::Fence { reason };
         let raw = raw.ok_or_else(|| refused("not a Vulkan device".to_owned()))?;
         let mut kind = vk::SemaphoreTypeCreateInfo::default()
             .semaphore_type(vk::SemaphoreType::TIMELINE)
             .initial_value(0);
         let info = vk::SemaphoreCreateInfo::default().push_next(&mut kind);
         // SAFETY: the device is alive (we hold `device`), and it has timeline semaphores enabled:
-        // wgpu-hal enables them wherever they are supported, which `raw_device` has asked.
+        // wgpu-hal enables them wherever they are supported, which `handle` has asked.
         let timeline = unsafe { raw.create_semaphore(&info, None) }
             .map_err(|result| refused(result.to_string()))?;
         Ok(Self {
             device: raw,
             timeline,
+            queue: queue.clone(),
             _owner: device.clone(),
         })
     }
+}
 
-    /// Makes the next submission on `queue`, whosever it is, signal `value`.
-    pub(crate) fn arm(&self, queue: &wgpu::Queue, value: u64) {
+impl QueueFence for VulkanFence {
+    fn backend(&self) -> FenceBackend {
+        FenceBackend::VulkanTimeline
+    }
+
+    /// Whosever submission comes next will carry the signal.
+    fn before_submit(&self, value: u64) {
         // SAFETY: the guard is dropped before anything is submitted or destroyed.
-        if let Some(hal) = unsafe { queue.as_hal::<Vulkan>() } {
+        if let Some(hal) = unsafe { self.queue.as_hal::<Vulkan>() } {
             hal.add_signal_semaphore(self.timeline, Some(value));
         }
     }
 
-    /// Takes back a signal that no submission has carried; says whether there was one.
-    pub(crate) fn disarm(&self, queue: &wgpu::Queue) -> bool {
+    /// Takes the signal back if no submission has carried it.
+    fn after_submit(&self, _value: u64, _outcome: Outcome) -> Result<Signal, SubmissionLost> {
         // SAFETY: the guard is dropped before anything is submitted or destroyed.
-        match unsafe { queue.as_hal::<Vulkan>() } {
-            Some(hal) => hal.remove_signal_semaphore(self.timeline),
-            None => false,
-        }
+        let hal = unsafe { self.queue.as_hal::<Vulkan>() };
+        let is_left = hal.is_some_and(|hal| hal.remove_signal_semaphore(self.timeline));
+        Ok(if is_left {
+            Signal::Withdrawn
+        } else {
+            Signal::Sent
+        })
     }
 
-    /// Blocks until `value` is signalled; says which value has been reached.
-    pub(crate) fn wait(&self, value: u64) -> Result<u64, SubmissionLost> {
+    fn wait(&self, value: u64, deadline: Instant) -> Result<u64, SubmissionLost> {
         let (semaphores, values) = ([self.timeline], [value]);
         let info = vk::SemaphoreWaitInfo::default()
             .semaphores(&semaphores)
             .values(&values);
         loop {
+            let left = deadline.saturating_duration_since(Instant::now());
+            let left_ns = u64::try_from(left.as_nanos()).unwrap_or(u64::MAX);
             // SAFETY: device and semaphore live as long as `self`.
-            match unsafe { self.device.wait_semaphores(&info, u64::MAX) } {
+            match unsafe { self.device.wait_semaphores(&info, left_ns) } {
                 Ok(()) => return self.reached(),
-                // `u64::MAX` ns is not forever to every driver.
+                // A driver's own limit may be shorter than what it was asked for.
+                Err(vk::Result::TIMEOUT) if left.is_zero() => return self.reached(),
                 Err(vk::Result::TIMEOUT) => {}
                 Err(result) => return Err(SubmissionLost::new(result.to_string())),
             }
         }
     }
 
-    /// The newest value that has been signalled.
-    pub(crate) fn reached(&self) -> Result<u64, SubmissionLost> {
+    fn reached(&self) -> Result<u64, SubmissionLost> {
         // SAFETY: device and semaphore live as long as `self`.
         unsafe { self.device.get_semaphore_counter_value(self.timeline) }
             .map_err(|result| SubmissionLost::new(result.to_string()))
@@ -96,9 +111,9 @@ impl Drop for VulkanFence {
     }
 }
 
-/// The handle that tells a device from all others alive, if it is a Vulkan device that has
-/// timeline semaphores.
-pub(crate) fn raw_device(device: &wgpu::Device) -> Option<u64> {
+/// What tells the queue from all others alive (wgpu's devices have one each), if it is that of a
+/// Vulkan device that has timeline semaphores.
+pub(crate) fn handle(device: &wgpu::Device) -> Option<u64> {
     // SAFETY: the guard is only used to read handles, and nothing is destroyed through it.
     let hal = unsafe { device.as_hal::<Vulkan>() }?;
     supports_timelines(&hal).then(|| hal.raw_device().handle().as_raw())

@@ -3,12 +3,12 @@
 use std::collections::BTreeMap;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError, Weak};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use crate::queue::Done;
-use crate::shared::{Shared, Ticket};
+use crate::shared::Shared;
 use crate::slots::DriverSlot;
 use crate::{Completion, SubmissionLost, deadline_after};
 
@@ -39,9 +39,10 @@ impl Submission {
     }
 
     /// What wgpu's callback holds.
-    pub(crate) fn proof(self: &Arc<Self>, is_map: bool) -> ProofCallback {
+    pub(crate) fn proof(self: &Arc<Self>, shared: &Arc<Shared>, is_map: bool) -> ProofCallback {
         ProofCallback {
             submission: Arc::clone(self),
+            shared: Arc::downgrade(shared),
             is_map,
         }
     }
@@ -67,12 +68,26 @@ impl Submission {
 /// Ends its submission when wgpu calls it, and also when wgpu drops it without a call.
 pub(crate) struct ProofCallback {
     submission: Arc<Submission>,
+    /// Weak: the device keeps the callback.
+    shared: Weak<Shared>,
     is_map: bool,
 }
 
 impl ProofCallback {
     pub(crate) fn arrived(self, result: Result<(), SubmissionLost>) {
-        self.submission.finish(result);
+        self.submission.finish(result.and_then(|()| self.confirm()));
+    }
+
+    /// Asks the fence whether wgpu is to be believed.
+    fn confirm(&self) -> Result<(), SubmissionLost> {
+        let Some(shared) = self.shared.upgrade() else {
+            return Ok(());
+        };
+        let confirmed = shared.fence.confirm();
+        if let Err(lost) = &confirmed {
+            shared.lose(lost.clone());
+        }
+        confirmed
     }
 }
 
@@ -82,23 +97,21 @@ impl Drop for ProofCallback {
         // A panic in another callback takes those after it along. A map is done all the same, or
         // lending its bytes will fail.
         let is_done = self.is_map && thread::panicking();
-        self.submission
-            .finish(is_done.then_some(()).ok_or_else(dropped));
+        let end = is_done.then_some(()).ok_or_else(dropped);
+        self.submission.finish(end.and_then(|()| self.confirm()));
     }
 }
 
 /// A submission whose fence is waited for.
 pub(crate) struct Watched {
-    index: Option<wgpu::SubmissionIndex>,
     submission: Arc<Submission>,
     /// Whether its own signal has come without the proof, and this is the one behind it.
     rearmed: bool,
 }
 
 impl Watched {
-    pub(crate) fn new(index: Option<wgpu::SubmissionIndex>, submission: Arc<Submission>) -> Self {
+    pub(crate) fn new(submission: Arc<Submission>) -> Self {
         Self {
-            index,
             submission,
             rearmed: false,
         }
@@ -152,15 +165,13 @@ impl Watch {
             .collect()
     }
 
-    /// The submission that will be done next; blocks while there is none. `None` when closed.
-    fn next(&self) -> Option<Ticket> {
+    /// The value of the submission that will be done next; blocks while there is none. `None` when
+    /// closed.
+    fn next(&self) -> Option<u64> {
         let mut state = self.lock();
         loop {
-            if let Some((&value, watched)) = state.watched.first_key_value() {
-                return Some(Ticket {
-                    value,
-                    index: watched.index.clone(),
-                });
+            if let Some((&value, _)) = state.watched.first_key_value() {
+                return Some(value);
             }
             if state.closed {
                 return None;
@@ -205,8 +216,8 @@ impl WatchThread {
 }
 
 fn run(shared: &Shared) {
-    while let Some(ticket) = shared.watch.next() {
-        let wait = || tracing::trace_span!("gpu_wait").in_scope(|| shared.wait(&ticket));
+    while let Some(value) = shared.watch.next() {
+        let wait = || tracing::trace_span!("gpu_wait").in_scope(|| shared.wait(value));
         // wgpu's own wait runs callbacks, the host's among them. One that panics is gone when the
         // wait is taken up again; a wait that panics by itself would do so for ever.
         let waited = guard(wait).or_else(|| guard(wait));
@@ -257,28 +268,32 @@ fn settle(shared: &Shared, watched: Watched) {
     let Watched {
         submission,
         rearmed,
-        ..
     } = watched;
     if submission.is_finished() {
         return;
     }
     if !shared.needs_proof() {
         submission.finish(Ok(()));
-    } else if rearmed {
-        // Everything up to the signal is done, and wgpu has been asked: another thread that asked
-        // at the same moment holds the callback and is about to run it.
-    } else {
-        // The signal was carried away by an earlier submission of the host.
+    } else if !rearmed {
+        // The signal was carried away by an earlier submission of the host, or came before its work's
+        // end.
         match tracing::trace_span!("rearm").in_scope(|| shared.rearm()) {
-            Ok(ticket) => {
+            Ok(value) => {
                 let watched = Watched {
-                    index: ticket.index,
                     submission,
                     rearmed: true,
                 };
-                shared.watch.push(ticket.value, watched);
+                shared.watch.push(value, watched);
             }
             Err(lost) => submission.finish(Err(lost)),
         }
+    } else if !shared.fence.is_ordered() {
+        // Both signals came too early. wgpu's own wait holds its locks, but it does not end before
+        // the work.
+        if let Some(Err(lost)) = guard(|| shared.poll_for_all()) {
+            submission.finish(Err(lost));
+        }
     }
+    // Else everything up to the signal is done, and wgpu has been asked: another thread that asked at
+    // the same moment holds the callback and is about to run it.
 }
