@@ -70,7 +70,7 @@ impl Pattern {
         let frame = device.create_buffer(&wgpu::BufferDescriptor {
             label: Some("pattern frame"),
             size: contents.len() as u64,
-            usage: wgpu::BufferUsages::UNIFORM,
+            usage: wgpu::BufferUsages::VERTEX,
             mapped_at_creation: true,
         });
         // A lost device gives no memory, which must not be the painter's fault.
@@ -78,14 +78,6 @@ impl Pattern {
             mapped.copy_from_slice(&contents);
         }
         frame.unmap();
-        let bindings = device.create_bind_group(&wgpu::BindGroupDescriptor {
-            label: Some("pattern frame"),
-            layout: &pipeline.get_bind_group_layout(0),
-            entries: &[wgpu::BindGroupEntry {
-                binding: 0,
-                resource: frame.as_entire_binding(),
-            }],
-        });
         let mut pass = encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
             label: Some("pattern"),
             color_attachments: &[Some(wgpu::RenderPassColorAttachment {
@@ -100,7 +92,7 @@ impl Pattern {
             ..Default::default()
         });
         pass.set_pipeline(&pipeline);
-        pass.set_bind_group(0, &bindings, &[]);
+        pass.set_vertex_buffer(0, frame.slice(..));
         pass.draw(0..3, 0..1);
     }
 
@@ -120,7 +112,7 @@ impl Pattern {
                 module: &module,
                 entry_point: Some("vertex"),
                 compilation_options: wgpu::PipelineCompilationOptions::default(),
-                buffers: &[],
+                buffers: &[Some(FRAME)],
             },
             primitive: wgpu::PrimitiveState::default(),
             depth_stencil: None,
@@ -138,6 +130,13 @@ impl Pattern {
         pipeline
     }
 }
+
+/// Four words of the one instance.
+const FRAME: wgpu::VertexBufferLayout<'_> = wgpu::VertexBufferLayout {
+    array_stride: 16,
+    step_mode: wgpu::VertexStepMode::Instance,
+    attributes: &wgpu::vertex_attr_array![0 => Uint32x4],
+};
 
 impl Painter for Pattern {
     fn overwrites_targets(&self) -> bool {

@@ -30,6 +30,9 @@ struct Inner {
 pub struct GpuOptions {
     /// Which adapter.
     pub adapter: AdapterChoice,
+    /// The graphics APIs to look for it in. Unless given: Vulkan, DirectX 12 and Metal, and OpenGL,
+    /// whose waits cannot be had without wgpu's locks, where there is no other.
+    pub backends: Option<wgpu::Backends>,
     /// Features that the device must have.
     pub features: wgpu::Features,
     /// Whether the driver API's validation layers are loaded; their messages go to the `log`
@@ -101,6 +104,7 @@ impl Default for GpuOptions {
     fn default() -> Self {
         Self {
             adapter: AdapterChoice::Best,
+            backends: None,
             features: wgpu::Features::empty(),
             validation: false,
         }
@@ -112,6 +116,13 @@ impl GpuOptions {
     #[must_use]
     pub fn with_adapter(mut self, adapter: AdapterChoice) -> Self {
         self.adapter = adapter;
+        self
+    }
+
+    /// Looks for the adapter in these graphics APIs alone.
+    #[must_use]
+    pub fn with_backends(mut self, backends: wgpu::Backends) -> Self {
+        self.backends = Some(backends);
         self
     }
 
@@ -135,7 +146,7 @@ impl Gpu {
             true => wgpu::InstanceFlags::VALIDATION | wgpu::InstanceFlags::DEBUG,
             false => wgpu::InstanceFlags::empty(),
         };
-        let (instance, adapter) = choose_adapter(flags, &options.adapter)?;
+        let (instance, adapter) = choose_adapter(flags, options)?;
         let (device, queue) = pollster::block_on(adapter.request_device(&wgpu::DeviceDescriptor {
             label: Some("framefence"),
             required_features: options.features,
@@ -285,11 +296,10 @@ impl GpuInfo {
     }
 }
 
-/// The adapter of `choice`. OpenGL, whose waits cannot be had without wgpu's locks, counts only
-/// where there is nothing else, and is not even loaded otherwise.
+/// The adapter that `options` ask for. OpenGL is not even loaded where it does not count.
 fn choose_adapter(
     flags: wgpu::InstanceFlags,
-    choice: &AdapterChoice,
+    options: &GpuOptions,
 ) -> Result<(wgpu::Instance, wgpu::Adapter), OpenError> {
     let adapters_of = |backends| {
         let mut descriptor = wgpu::InstanceDescriptor::new_without_display_handle();
@@ -299,8 +309,10 @@ fn choose_adapter(
         let adapters = pollster::block_on(instance.enumerate_adapters(backends));
         (instance, adapters)
     };
-    let (mut instance, mut adapters) = adapters_of(wgpu::Backends::PRIMARY);
-    if adapters.is_empty() {
+    let choice = &options.adapter;
+    let backends = options.backends.unwrap_or(wgpu::Backends::PRIMARY);
+    let (mut instance, mut adapters) = adapters_of(backends);
+    if adapters.is_empty() && options.backends.is_none() {
         (instance, adapters) = adapters_of(wgpu::Backends::SECONDARY);
     }
     if adapters.is_empty() {
