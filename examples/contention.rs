@@ -67,6 +67,9 @@ struct Args {
     /// The adapter: part of its name, or `software`; the best there is unless given.
     #[arg(long, value_name = "NAME", value_parser = args::adapter)]
     adapter: Option<AdapterChoice>,
+    /// The graphics API: vulkan, dx12, metal or gl; the best there is unless given.
+    #[arg(long, value_name = "API", value_parser = args::backend)]
+    backend: Option<wgpu::Backends>,
     /// Write the results to this file as well.
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
@@ -111,7 +114,9 @@ fn main() -> ExitCode {
 fn run(args: &Args) -> Result<()> {
     let json = args.json.as_deref().map(JsonFile::create).transpose()?;
     let choice = args.adapter.clone().unwrap_or_default();
-    let gpu = Gpu::open(&GpuOptions::default().with_adapter(choice))?;
+    let mut options = GpuOptions::default().with_adapter(choice);
+    options.backends = args.backend;
+    let gpu = Gpu::open(&options)?;
     let at_least = Duration::from_millis(args.job_ms);
     let job = LongJob::calibrate(gpu.device(), gpu.queue(), at_least)?;
     let mut report = Report::new(args, gpu.info(), &job);
@@ -321,6 +326,7 @@ impl Stop {
 struct Report {
     adapter: String,
     driver: String,
+    backend: String,
     command: String,
     /// How long a job took when nothing else ran.
     job_ms: f64,
@@ -342,6 +348,7 @@ impl Report {
         Self {
             adapter: gpu.name.clone(),
             driver: gpu.driver.clone(),
+            backend: gpu.backend.to_string(),
             command: report::command(),
             job_ms: job.duration().as_secs_f64() * 1e3,
             renderers: RENDERERS,
@@ -355,7 +362,7 @@ impl Report {
 impl fmt::Display for Report {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "adapter  {}", self.adapter)?;
-        writeln!(f, "driver   {}", self.driver)?;
+        writeln!(f, "driver   {}, {}", self.driver, self.backend)?;
         writeln!(
             f,
             "{} renderers, {} jobs of {:.0} ms in flight each; {} host submits a second; the host's calls in milliseconds",

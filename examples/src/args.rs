@@ -30,6 +30,21 @@ pub fn adapter(text: &str) -> Result<AdapterChoice, Infallible> {
     })
 }
 
+/// Reads a graphics API's name, for clap.
+///
+/// # Errors
+///
+/// If there is none of that name; the text says so to the person who typed it.
+pub fn backend(text: &str) -> Result<wgpu::Backends, String> {
+    match text {
+        "vulkan" => Ok(wgpu::Backends::VULKAN),
+        "dx12" => Ok(wgpu::Backends::DX12),
+        "metal" => Ok(wgpu::Backends::METAL),
+        "gl" => Ok(wgpu::Backends::GL),
+        _ => Err("give vulkan, dx12, metal or gl".to_owned()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

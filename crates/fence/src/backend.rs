@@ -1,5 +1,6 @@
 //! Which fence a device's queue gets, and what every one of them does.
 
+use std::any::Any;
 use std::time::Instant;
 
 use crate::polled::PolledFence;
@@ -26,7 +27,7 @@ pub enum FenceBackend {
 /// around each submit, under the submit lock, with the next number. A callback that runs within a
 /// submit may submit, too: then the later number's calls come between the two of the earlier. All else
 /// is called by any thread at any time, without a lock.
-pub(crate) trait QueueFence: Send + Sync {
+pub(crate) trait QueueFence: Any + Send + Sync {
     /// Which of them this is.
     fn backend(&self) -> FenceBackend;
 

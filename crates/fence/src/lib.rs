@@ -53,10 +53,12 @@ pub use scope::capture_errors;
 pub use shared::LossListener;
 pub use submission_fence::SubmissionFence;
 
-/// Switches that only tests use.
+/// What only tests use.
 #[doc(hidden)]
 pub mod testing {
     #[cfg(windows)]
     pub use crate::dx12::Dx12Fence;
+    #[cfg(windows)]
+    pub use crate::queue::dx12_fence;
     pub use crate::queue::set_proof_required;
 }

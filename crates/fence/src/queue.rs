@@ -339,6 +339,13 @@ pub fn set_proof_required(queue: &FencedQueue, required: bool) {
         .store(required, Ordering::SeqCst);
 }
 
+/// The fence of a queue that has one of DirectX 12.
+#[cfg(windows)]
+pub fn dx12_fence(queue: &FencedQueue) -> Option<&crate::dx12::Dx12Fence> {
+    let fence: &dyn std::any::Any = &*queue.shared().fence;
+    fence.downcast_ref()
+}
+
 impl Handle {
     fn start(
         device: &wgpu::Device,
