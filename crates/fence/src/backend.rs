@@ -4,7 +4,6 @@ use std::any::Any;
 use std::time::Instant;
 
 use crate::polled::PolledFence;
-use crate::vulkan::VulkanFence;
 use crate::{OpenFenceError, SubmissionLost};
 
 /// How the end of a submission is noticed.
@@ -104,6 +103,7 @@ impl QueueId {
     /// The queue, if it can have a fence of its own: here the choice is made.
     pub(crate) fn of(device: &wgpu::Device, queue: &wgpu::Queue) -> Option<Self> {
         let of = |backend, handle| Some(Self { backend, handle });
+        #[cfg(not(target_vendor = "apple"))]
         if let Some(handle) = crate::vulkan::handle(device) {
             return of(FenceBackend::VulkanTimeline, handle);
         }
@@ -115,7 +115,8 @@ impl QueueId {
         if let Some(handle) = crate::metal::handle(queue) {
             return of(FenceBackend::MetalSharedEvent, handle);
         }
-        let _ = queue;
+        // Not every system has backends that look at both.
+        let _ = (device, queue);
         None
     }
 }
@@ -127,7 +128,8 @@ pub(crate) fn open(
     queue: &wgpu::Queue,
 ) -> Result<Box<dyn QueueFence>, OpenFenceError> {
     Ok(match id.backend {
-        FenceBackend::VulkanTimeline => Box::new(VulkanFence::new(device, queue)?),
+        #[cfg(not(target_vendor = "apple"))]
+        FenceBackend::VulkanTimeline => Box::new(crate::vulkan::VulkanFence::new(device, queue)?),
         #[cfg(windows)]
         FenceBackend::Dx12Fence => Box::new(crate::dx12::Dx12Fence::new(device, queue)?),
         #[cfg(target_vendor = "apple")]

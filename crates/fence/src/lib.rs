@@ -42,6 +42,8 @@ mod shared;
 mod slots;
 mod submission_fence;
 mod timer;
+// wgpu has no Vulkan on Apple's systems.
+#[cfg(not(target_vendor = "apple"))]
 mod vulkan;
 mod watch;
 
