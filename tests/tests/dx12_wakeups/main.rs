@@ -56,7 +56,10 @@ fn one_event_for_all_waiters_misses_wakeups() {
     let timeout = Duration::from_millis(50);
     let tally = within(LIMIT, move || race(&SharedEvent::new(&gpu), timeout));
     println!("one event for all waiters: {tally}");
-    assert!(tally.missed > 0, "a test that cannot see the fault proves nothing");
+    assert!(
+        tally.missed > 0,
+        "a test that cannot see the fault proves nothing"
+    );
 }
 
 #[test]

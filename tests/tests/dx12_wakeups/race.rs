@@ -42,7 +42,11 @@ pub(crate) struct Tally {
 
 impl fmt::Display for Tally {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} of {} waits missed their wake-up", self.missed, self.waits)
+        write!(
+            f,
+            "{} of {} waits missed their wake-up",
+            self.missed, self.waits
+        )
     }
 }
 
@@ -95,6 +99,9 @@ fn missed_by_group(fence: &dyn Contestant, values: &[u64], timeout: Duration) ->
         let missed = |waiter: thread::ScopedJoinHandle<'_, bool>| {
             waiter.join().expect("a waiter does not panic")
         };
-        waiters.into_iter().map(|waiter| u64::from(missed(waiter))).sum()
+        waiters
+            .into_iter()
+            .map(|waiter| u64::from(missed(waiter)))
+            .sum()
     })
 }

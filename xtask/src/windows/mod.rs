@@ -95,10 +95,11 @@ fn check(shell: &Shell, options: &CheckOptions) -> anyhow::Result<()> {
     }
     let toolchain = Toolchain::of_this_machine()?;
 
-    let mut windows = toolchain.cargo_for_windows("check");
+    let mut windows = toolchain.check();
+    windows.args(toolchain.windows_target());
     succeeds(windows.args(["--workspace", "--all-targets"]))?;
     if !IS_NATIVE {
-        let mut further = toolchain.cargo("check");
+        let mut further = toolchain.check();
         for target in FURTHER_TARGETS {
             further.args(["--target", target]);
         }

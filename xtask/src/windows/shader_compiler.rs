@@ -9,14 +9,16 @@ use std::path::{Path, PathBuf};
 use anyhow::Context as _;
 use xshell::{Shell, cmd};
 
+pub(crate) const FILE_NAME: &str = "d3dcompiler_47.dll";
+
 const PACKAGE: &str = "kivy_deps.angle";
 const VERSION: &str = "0.5.0";
 const SHA256: &str = "d16d68cc45a2a326a3f8f738c649bb00ae5d7c3e58cff70f415fa57bd1d28713";
-const IN_PACKAGE: &str = "kivy_deps_angle-0.5.0.data/data/share/angle/bin/d3dcompiler_47.dll";
+const FOLDER_IN_PACKAGE: &str = "kivy_deps_angle-0.5.0.data/data/share/angle/bin";
 
 /// Returns the library in `folder`, which is fetched if it is not there.
 pub(crate) fn fetch(shell: &Shell, folder: &Path) -> anyhow::Result<PathBuf> {
-    let kept = folder.join(format!("d3dcompiler_47-{VERSION}.dll"));
+    let kept = folder.join(format!("{VERSION}-{FILE_NAME}"));
     if kept.exists() {
         return Ok(kept);
     }
@@ -39,7 +41,7 @@ pub(crate) fn fetch(shell: &Shell, folder: &Path) -> anyhow::Result<PathBuf> {
         "python3 -m pip download --quiet --no-deps --require-hashes {for_windows...} --dest {scratch} --requirement {requirements}"
     )
     .run()
-    .with_context(|| format!("pip could not fetch {PACKAGE}, for d3dcompiler_47.dll"))?;
+    .with_context(|| format!("pip could not fetch {PACKAGE}, which carries {FILE_NAME}"))?;
     let wheels = shell.read_dir(&scratch)?;
     let wheel = wheels
         .iter()
@@ -48,8 +50,8 @@ pub(crate) fn fetch(shell: &Shell, folder: &Path) -> anyhow::Result<PathBuf> {
     cmd!(shell, "python3 -m zipfile --extract {wheel} {scratch}")
         .run()
         .context("the package cannot be unpacked")?;
-    let unpacked = scratch.join(IN_PACKAGE);
-    std::fs::rename(&unpacked, &kept).with_context(|| format!("{PACKAGE} has no {IN_PACKAGE}"))?;
+    let unpacked = scratch.join(FOLDER_IN_PACKAGE).join(FILE_NAME);
+    std::fs::rename(&unpacked, &kept).with_context(|| format!("{PACKAGE} has no {FILE_NAME}"))?;
     shell.remove_path(&scratch)?;
     Ok(kept)
 }

@@ -55,13 +55,13 @@ impl Toolchain {
         cargo
     }
 
-    /// `cargo` with a command, for Windows.
-    pub(crate) fn cargo_for_windows(&self, command: &str) -> Command {
-        let mut cargo = self.cargo(command);
-        if !IS_NATIVE {
-            cargo.args(["--target", MINGW_TARGET]);
+    /// What makes cargo build for Windows.
+    pub(crate) fn windows_target(&self) -> &'static [&'static str] {
+        if IS_NATIVE {
+            &[]
+        } else {
+            &["--target", MINGW_TARGET]
         }
-        cargo
     }
 
     /// `cargo` with a command, for the target that is yet to be said.
@@ -81,7 +81,8 @@ impl Toolchain {
         names: &[&str],
         hal: &Hal,
     ) -> anyhow::Result<Vec<TestProgram>> {
-        let mut cargo = self.cargo_for_windows("test");
+        let mut cargo = self.cargo("test");
+        cargo.args(self.windows_target());
         cargo.args(["--no-run", "--message-format=json-render-diagnostics"]);
         cargo.args(["--package", "framefence-tests"]);
         for name in names {

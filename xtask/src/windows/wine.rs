@@ -42,7 +42,7 @@ impl Wine {
         };
         wine.boot(shell)?;
         let system32 = wine.prefix.join("drive_c/windows/system32");
-        shell.copy_file(shader_compiler, &system32)?;
+        shell.copy_file(shader_compiler, system32.join(shader_compiler::FILE_NAME))?;
         prng::build(shell, &system32)?;
         Ok(wine)
     }
