@@ -95,6 +95,8 @@ fn missed_by_group(fence: &dyn Contestant, values: &[u64], timeout: Duration) ->
         for value in in_order {
             fence.signal(value);
             signalled.store(value, Ordering::Release);
+            // Whoever is woken is to look at the fence before it goes on.
+            thread::yield_now();
         }
         let missed = |waiter: thread::ScopedJoinHandle<'_, bool>| {
             waiter.join().expect("a waiter does not panic")

@@ -1,6 +1,5 @@
 //! The cargo that builds for Windows.
 
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -20,7 +19,6 @@ pub(crate) const IS_NATIVE: bool = cfg!(windows);
 
 /// How this machine builds for Windows.
 pub(crate) struct Toolchain {
-    root: PathBuf,
     /// For what is made here; away from the user's builds.
     folder: PathBuf,
 }
@@ -36,7 +34,6 @@ impl Toolchain {
             .exec()
             .context("cargo does not say where its target folder is")?;
         Ok(Self {
-            root: workspace.workspace_root.into(),
             folder: workspace.target_directory.join("windows").into(),
         })
     }
@@ -89,7 +86,7 @@ impl Toolchain {
             cargo.args(["--test", name]);
         }
         if let Hal::Patched(folder) = hal {
-            self.replace_hal(&mut cargo, folder)?;
+            replace_hal(&mut cargo, folder)?;
         }
 
         let output = cargo
@@ -106,33 +103,21 @@ impl Toolchain {
             .map(|(name, path)| TestProgram::new(name, path, hal));
         Ok(programs.collect())
     }
+}
 
-    /// Has `cargo` build with the hal in `folder`, in place of the one that is locked.
-    ///
-    /// The workspace's lock file says otherwise and stays as it is: cargo is given a copy to change.
-    fn replace_hal(&self, cargo: &mut Command, folder: &Path) -> anyhow::Result<()> {
-        let folder = std::path::absolute(folder).context("the current folder is gone")?;
-        let folder = folder
-            .to_str()
-            .context("the patched hal's path is not UTF-8")?;
-        let lock_folder = self.folder.join("patched-hal");
-        let lock_file = lock_folder.join("Cargo.lock");
-        fs::create_dir_all(&lock_folder)
-            .and_then(|()| fs::copy(self.root.join("Cargo.lock"), &lock_file))
-            .with_context(|| format!("no lock file can be made in {}", lock_folder.display()))?;
-        let lock_file = lock_file
-            .to_str()
-            .context("the target folder's path is not UTF-8")?;
-
-        // A string of JSON is one of TOML, too.
-        let quoted = |path: &str| serde_json::Value::from(path).to_string();
-        let hal = format!("patch.crates-io.wgpu-hal.path={}", quoted(folder));
-        let lock = format!("resolver.lockfile-path={}", quoted(lock_file));
-        // The lock file's path is an option that cargo takes only when it is told that it may.
-        cargo.env("RUSTC_BOOTSTRAP", "1");
-        cargo.args(["-Zlockfile-path", "--config", &lock, "--config", &hal]);
-        Ok(())
-    }
+/// Has `cargo` build with the hal in `folder`, in place of the one that is locked.
+///
+/// By an override, which leaves the lock file alone. A `[patch]` would change it, and cargo cannot be
+/// told to keep the changed one elsewhere without the standard library's being ignored as well.
+fn replace_hal(cargo: &mut Command, folder: &Path) -> anyhow::Result<()> {
+    let folder = std::path::absolute(folder).context("the current folder is gone")?;
+    let folder = folder
+        .to_str()
+        .context("the patched hal's path is not UTF-8")?;
+    // A list of JSON is one of TOML, too.
+    let paths = serde_json::json!([folder]);
+    cargo.args(["--config", &format!("paths={paths}")]);
+    Ok(())
 }
 
 fn debian_cargo(command: &str, target_dir: &Path) -> Command {
