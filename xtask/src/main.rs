@@ -103,6 +103,17 @@ mod tests {
         assert_eq!(options.names, ["blend"]);
     }
 
+    #[test]
+    fn windows_tests_are_chosen_by_name_and_given_arguments() {
+        for arguments in [
+            &["windows", "check", "--no-install"][..],
+            &["windows", "test"],
+            &["windows", "test", "dx12_wakeups", "--", "--exact", "name"],
+        ] {
+            assert!(matches!(parse(arguments), Task::Windows(_)));
+        }
+    }
+
     fn parse(arguments: &[&str]) -> Task {
         Cli::try_parse_from([&["xtask"], arguments].concat())
             .expect("parses")

@@ -37,6 +37,7 @@ const MAY_BE_UNSAFE: &[&str] = &[
     "examples/src/raw_vulkan/",
     "tests/src/shared_memory.rs",
     "tests/tests/canary.rs",
+    "tests/tests/dx12_wakeups/",
     "tests/tests/foreign_submits.rs",
 ];
 

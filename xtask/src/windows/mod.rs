@@ -9,6 +9,7 @@ mod wine;
 
 use std::path::PathBuf;
 use std::process::{Command, ExitCode};
+use std::time::Duration;
 
 use anyhow::{Context as _, ensure};
 use clap::{Args, Subcommand};
@@ -79,6 +80,9 @@ const DX12_TESTS: &[&str] = &[TEST_OF_THE_HAL];
 /// The one of them that looks at the waits of wgpu-hal itself.
 const TEST_OF_THE_HAL: &str = "dx12_wakeups";
 
+/// A test program that takes longer hangs. Each takes seconds, but the machine may be busy.
+const DEADLINE: Duration = Duration::from_secs(300);
+
 /// Prepares the machine, then checks or tests.
 pub(crate) fn run(shell: &Shell, options: &Options) -> anyhow::Result<ExitCode> {
     match &options.task {
@@ -133,9 +137,10 @@ fn test(shell: &Shell, options: &TestOptions) -> anyhow::Result<()> {
     }
 
     let logs = toolchain.folder().join("logs");
-    let wine = match IS_NATIVE {
-        true => None,
-        false => Some(Wine::start(shell, &toolchain.folder().join("wine"))?),
+    let wine = if IS_NATIVE {
+        None
+    } else {
+        Some(Wine::start(shell, &toolchain.folder().join("wine"))?)
     };
     let mut failures = Vec::new();
     for program in &programs {
@@ -143,7 +148,7 @@ fn test(shell: &Shell, options: &TestOptions) -> anyhow::Result<()> {
             None => Command::new(program.path()),
             Some(wine) => wine.command(program.path()),
         };
-        if let Err(failure) = program.run(command, &options.arguments, &logs) {
+        if let Err(failure) = program.run(command, &options.arguments, &logs, DEADLINE) {
             failures.push(format!("{failure:#}"));
         }
     }

@@ -8,9 +8,6 @@ use std::time::Duration;
 use anyhow::{Context as _, bail, ensure};
 use shared_child::SharedChild;
 
-/// A program that takes longer hangs. Each takes seconds, but the machine may be busy.
-const DEADLINE: Duration = Duration::from_secs(300);
-
 /// The wgpu-hal that a program is built with.
 #[derive(Clone, Debug)]
 pub(crate) enum Hal {
@@ -44,13 +41,16 @@ impl TestProgram {
 
     /// Runs the program by `command`, which starts it, and prints what it had to say.
     ///
-    /// That goes through a file in `logs`. A pipe would be inherited by what Wine starts besides, and
+    /// One that is not over after `deadline` is stopped, and has failed.
+    ///
+    /// What it says goes through a file in `logs`. A pipe would be inherited by what Wine starts besides, and
     /// then not end with the program.
     pub(crate) fn run(
         &self,
         mut command: Command,
         arguments: &[String],
         logs: &Path,
+        deadline: Duration,
     ) -> anyhow::Result<()> {
         let Self { name, hal, .. } = self;
         println!("\n{name}, with the {hal} wgpu-hal:");
@@ -68,7 +68,7 @@ impl TestProgram {
             .stderr(writer);
         let child =
             SharedChild::spawn(&mut command).with_context(|| format!("{name} does not start"))?;
-        let ended = child.wait_timeout(DEADLINE);
+        let ended = child.wait_timeout(deadline);
         if !matches!(ended, Ok(Some(_))) {
             child
                 .kill()
@@ -82,10 +82,51 @@ impl TestProgram {
         println!("{}", String::from_utf8_lossy(&output));
         match ended.with_context(|| format!("{name} cannot be waited for"))? {
             None => bail!(
-                "{name} ({hal} hal) was not over after {DEADLINE:?}; see its last words above"
+                "{name} ({hal} hal) was not over after {deadline:?}; its last words are above"
             ),
             Some(status) => ensure!(status.success(), "{name} ({hal} hal) ended with {status}"),
         }
         Ok(())
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+
+    fn run(script: &str, deadline: Duration) -> (anyhow::Result<()>, String) {
+        let logs = tempfile::tempdir().unwrap();
+        let program = TestProgram::new("script".to_owned(), "sh".into(), &Hal::Stock);
+        let mut shell = Command::new(program.path());
+        shell.args(["-c", script]);
+        let result = program.run(shell, &[], logs.path(), deadline);
+        let said = fs::read_to_string(logs.path().join("script-stock.log")).unwrap();
+        (result, said)
+    }
+
+    #[test]
+    fn a_program_that_hangs_is_stopped_and_named() {
+        let (result, said) = run(
+            "echo last words; exec sleep 1000",
+            Duration::from_millis(200),
+        );
+        let error = result.unwrap_err().to_string();
+        assert!(
+            error.starts_with("script (stock hal) was not over after 200ms"),
+            "{error}"
+        );
+        assert_eq!(said, "last words\n");
+    }
+
+    #[test]
+    fn a_program_ends_as_it_says_and_is_told_of_the_hal() {
+        let minute = Duration::from_secs(60);
+        let (result, said) = run("echo $FRAMEFENCE_HAL", minute);
+        assert!(result.is_ok(), "{result:?}");
+        assert_eq!(said, "stock\n");
+
+        let (result, _) = run("exit 3", minute);
+        let error = result.unwrap_err().to_string();
+        assert!(error.contains("exit status: 3"), "{error}");
     }
 }
