@@ -17,7 +17,7 @@ use xshell::Shell;
 
 use crate::needs::{self, InstallOptions, Need};
 use test_program::Hal;
-use toolchain::{IS_NATIVE, Toolchain};
+use toolchain::{FOR_WINDOWS, IS_NATIVE, Toolchain};
 use wine::Wine;
 
 /// Build for Windows, and run the DirectX 12 tests
@@ -100,7 +100,7 @@ fn check(shell: &Shell, options: &CheckOptions) -> anyhow::Result<()> {
     let toolchain = Toolchain::of_this_machine()?;
 
     let mut windows = toolchain.check();
-    windows.args(toolchain.windows_target());
+    windows.args(FOR_WINDOWS);
     succeeds(windows.args(["--workspace", "--all-targets"]))?;
     if !IS_NATIVE {
         let mut further = toolchain.check();

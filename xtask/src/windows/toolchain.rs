@@ -17,6 +17,13 @@ const MINGW_TARGET: &str = "x86_64-pc-windows-gnu";
 /// for Windows, but the source of one.
 pub(crate) const IS_NATIVE: bool = cfg!(windows);
 
+/// What makes cargo build for Windows.
+pub(crate) const FOR_WINDOWS: &[&str] = if IS_NATIVE {
+    &[]
+} else {
+    &["--target", MINGW_TARGET]
+};
+
 /// How this machine builds for Windows.
 pub(crate) struct Toolchain {
     /// For what is made here; away from the user's builds.
@@ -52,15 +59,6 @@ impl Toolchain {
         cargo
     }
 
-    /// What makes cargo build for Windows.
-    pub(crate) fn windows_target(&self) -> &'static [&'static str] {
-        if IS_NATIVE {
-            &[]
-        } else {
-            &["--target", MINGW_TARGET]
-        }
-    }
-
     /// `cargo` with a command, for the target that is yet to be said.
     pub(crate) fn cargo(&self, command: &str) -> Command {
         if IS_NATIVE {
@@ -79,7 +77,7 @@ impl Toolchain {
         hal: &Hal,
     ) -> anyhow::Result<Vec<TestProgram>> {
         let mut cargo = self.cargo("test");
-        cargo.args(self.windows_target());
+        cargo.args(FOR_WINDOWS);
         cargo.args(["--no-run", "--message-format=json-render-diagnostics"]);
         cargo.args(["--package", "framefence-tests"]);
         for name in names {
