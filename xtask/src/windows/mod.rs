@@ -93,11 +93,11 @@ pub(crate) fn run(shell: &Shell, options: &Options) -> anyhow::Result<ExitCode> 
 }
 
 fn check(shell: &Shell, options: &CheckOptions) -> anyhow::Result<()> {
+    let toolchain = Toolchain::of_this_machine()?;
     if !IS_NATIVE {
         let needs = [Need::WindowsToolchain, Need::WindowsCpp];
         needs::ensure(shell, &needs, &options.install)?;
     }
-    let toolchain = Toolchain::of_this_machine()?;
 
     let mut windows = toolchain.check();
     windows.args(FOR_WINDOWS);
@@ -116,6 +116,7 @@ fn check(shell: &Shell, options: &CheckOptions) -> anyhow::Result<()> {
 }
 
 fn test(shell: &Shell, options: &TestOptions) -> anyhow::Result<()> {
+    let toolchain = Toolchain::of_this_machine()?;
     if !IS_NATIVE {
         let needs = [
             Need::WindowsToolchain,
@@ -126,7 +127,6 @@ fn test(shell: &Shell, options: &TestOptions) -> anyhow::Result<()> {
         ];
         needs::ensure(shell, &needs, &options.install)?;
     }
-    let toolchain = Toolchain::of_this_machine()?;
 
     let named: Vec<&str> = options.programs.iter().map(String::as_str).collect();
     let names = if named.is_empty() { DX12_TESTS } else { &named };
