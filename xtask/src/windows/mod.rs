@@ -57,7 +57,7 @@ struct TestOptions {
     #[arg(value_name = "PROGRAM")]
     programs: Vec<String>,
 
-    /// Passed to each program, for example `-- --test-threads=4`
+    /// Passed to each program, for example `-- --exact name_of_a_test`
     #[arg(last = true, value_name = "ARGUMENTS")]
     arguments: Vec<String>,
 }

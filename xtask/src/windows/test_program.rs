@@ -43,8 +43,8 @@ impl TestProgram {
     ///
     /// One that is not over after `deadline` is stopped, and has failed.
     ///
-    /// What it says goes through a file in `logs`. A pipe would be inherited by what Wine starts besides, and
-    /// then not end with the program.
+    /// What it says goes through a file in `logs`. A pipe would be inherited by what Wine starts
+    /// besides, and then not end with the program.
     pub(crate) fn run(
         &self,
         mut command: Command,
