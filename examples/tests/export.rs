@@ -8,7 +8,7 @@
 use std::fs;
 use std::io::{BufRead as _, BufReader};
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Stdio};
 
 use tempfile::TempDir;
 
@@ -293,7 +293,7 @@ fn ctrl_c_keeps_what_is_complete() {
 
 /// Interrupts an export as soon as it has written `file`.
 #[cfg(unix)]
-fn interrupted_after(file: &Path, arguments: &[&str]) -> Output {
+fn interrupted_after(file: &Path, arguments: &[&str]) -> std::process::Output {
     let child = export(arguments).stderr(Stdio::piped()).spawn().unwrap();
     // The folder cannot tell when the file appears, so it is looked for again and again.
     while !file.exists() {

@@ -2,6 +2,7 @@
 
 use framefence::{Gpu, wgpu};
 
+use crate::never_released;
 use crate::validation::capture_messages;
 
 /// What a host that embeds the engine has made for itself, with validation layers.
@@ -34,6 +35,7 @@ impl Host {
             .expect("these tests need a GPU driver, such as Mesa's lavapipe");
         let (device, queue) = pollster::block_on(adapter.request_device(&Default::default()))
             .expect("the adapter gives a device");
+        never_released(&device);
         Self {
             instance,
             adapter,

@@ -4,6 +4,7 @@
 mod gate;
 mod host;
 mod in_flight;
+mod never_released;
 mod pattern;
 mod shared_memory;
 mod validation;
@@ -12,6 +13,7 @@ mod watchdog;
 pub use gate::{Gate, GatedPattern};
 pub use host::Host;
 pub use in_flight::{submit_gated, wait_for};
+pub use never_released::never_released;
 pub use pattern::Pattern;
 pub use shared_memory::SharedMemory;
 pub use validation::{allowed_messages, gpu, gpu_with, validation_messages};

@@ -4,6 +4,8 @@ use std::sync::{Mutex, Once, PoisonError};
 
 use framefence::{Gpu, GpuOptions};
 
+use crate::never_released;
+
 /// A fresh device, with validation layers.
 ///
 /// # Panics
@@ -23,7 +25,10 @@ pub fn gpu() -> Gpu {
 pub fn gpu_with(options: &GpuOptions) -> Gpu {
     capture_messages();
     match Gpu::open(&options.clone().with_validation(true)) {
-        Ok(gpu) => gpu,
+        Ok(gpu) => {
+            never_released(gpu.device());
+            gpu
+        }
         Err(error) => panic!("these tests need a GPU driver, such as Mesa's lavapipe: {error}"),
     }
 }

@@ -41,7 +41,7 @@ pub(crate) fn examples<const N: usize>(
 }
 
 /// Target name and path of each executable in cargo's JSON messages.
-fn executables(messages: &str) -> anyhow::Result<Vec<(String, PathBuf)>> {
+pub(crate) fn executables(messages: &str) -> anyhow::Result<Vec<(String, PathBuf)>> {
     let mut found = Vec::new();
     for message in Message::parse_stream(messages.as_bytes()) {
         let message = message.context("cargo's build messages cannot be read")?;

@@ -42,7 +42,8 @@ pub(crate) fn run(shell: &Shell, options: &Options) -> anyhow::Result<ExitCode> 
         ],
         ["gpu_probe", "export"],
     )?;
-    needs::ensure(shell, &[Need::GpuDriver], &gpu_probe, &options.install)?;
+    let driver = Need::GpuDriver { probe: &gpu_probe };
+    needs::ensure(shell, &[driver], &options.install)?;
 
     let out = &options.out;
     shell

@@ -29,7 +29,8 @@ pub(crate) fn run(shell: &Shell, options: &Options) -> anyhow::Result<ExitCode> 
     // The whole workspace's features, as in the tests, or the GPU stack would be built twice.
     let [gpu_probe, docs_images] =
         build::examples(shell, &["--workspace"], ["gpu_probe", "docs_images"])?;
-    needs::ensure(shell, &[Need::GpuDriver], &gpu_probe, &options.install)?;
+    let driver = Need::GpuDriver { probe: &gpu_probe };
+    needs::ensure(shell, &[driver], &options.install)?;
 
     let status = Command::new(docs_images)
         .args(options.check.then_some("--check"))

@@ -20,13 +20,13 @@ impl Host {
         let os_release = shell.read_file("/etc/os-release").unwrap_or_default();
         Self {
             distributions: distributions(&os_release),
-            has_apt: succeeds(shell, "apt-get", "--version"),
+            has_apt: succeeds(shell, "apt-get", &["--version"]),
             is_root: cmd!(shell, "id -u")
                 .quiet()
                 .ignore_stderr()
                 .read()
                 .is_ok_and(|id| id == "0"),
-            has_sudo: succeeds(shell, "sudo", "--version"),
+            has_sudo: succeeds(shell, "sudo", &["--version"]),
         }
     }
 }
@@ -68,7 +68,7 @@ pub(crate) fn plan(host: &Host, allowed: bool) -> Plan {
 /// Fetches the package lists only when apt cannot install from those it has: a fresh container
 /// has none, and stale ones name files that the mirrors no longer carry.
 pub(crate) fn with_apt(shell: &Shell, needs: &[Need], sudo: bool) -> anyhow::Result<()> {
-    let packages = packages(&DEBIAN, needs);
+    let packages = packages(&DEBIAN, needs).context("not all of it is a Debian package")?;
     eprintln!(
         "About to install{}: {packages}",
         if sudo { ", through sudo" } else { "" }
@@ -96,18 +96,18 @@ pub(crate) fn with_apt(shell: &Shell, needs: &[Need], sudo: bool) -> anyhow::Res
         .with_context(|| format!("apt-get could not install {packages}; its messages are above"))
 }
 
-/// What to type on each system we know, one line each.
+/// What to type on each system we know that has it all, one line each.
 pub(crate) fn by_hand(needs: &[Need]) -> String {
     SYSTEMS
         .iter()
-        .map(|system| {
-            let advice = match packages(system, needs) {
+        .filter_map(|system| {
+            let advice = match packages(system, needs)? {
                 packages if packages.is_empty() => {
                     "the driver comes with the system or the GPU".to_owned()
                 }
                 packages => format!("{} {packages}", system.install),
             };
-            format!("  {:<15} {advice}", system.name)
+            Some(format!("  {:<15} {advice}", system.name))
         })
         .collect::<Vec<_>>()
         .join("\n")
@@ -116,61 +116,77 @@ pub(crate) fn by_hand(needs: &[Need]) -> String {
 struct System {
     name: &'static str,
     install: &'static str,
-    /// Packages that meet a need, separated by spaces; none where the system itself meets it.
-    packages: fn(Need) -> &'static str,
+    /// Packages that meet a need, separated by spaces: empty where the system itself meets it, none
+    /// where it is of no use.
+    packages: fn(Need) -> Option<&'static str>,
 }
 
 const DEBIAN: System = System {
     name: "Debian, Ubuntu",
     install: "sudo apt-get install",
-    packages: |need| match need {
-        Need::GpuDriver => "mesa-vulkan-drivers libvulkan1",
-        Need::ValidationLayers => "vulkan-validationlayers",
-        Need::Ffmpeg => "ffmpeg",
+    packages: |need| {
+        Some(match need {
+            Need::GpuDriver { .. } | Need::Lavapipe => "mesa-vulkan-drivers libvulkan1",
+            Need::ValidationLayers => "vulkan-validationlayers",
+            Need::Ffmpeg => "ffmpeg",
+            Need::WindowsToolchain => {
+                "rustc-web cargo-web rust-web-src gcc-mingw-w64-x86-64-posix libc6-dev gcc"
+            }
+            Need::WindowsCpp => "g++-mingw-w64-x86-64-posix",
+            Need::Wine => "wine wine64",
+            Need::Xvfb => "xvfb",
+            Need::Pip => "python3-pip",
+        })
     },
 };
 
+// On the others nothing is built for a foreign system: the toolchain for that is Debian's.
 const SYSTEMS: [System; 5] = [
     DEBIAN,
     System {
         name: "Fedora",
         install: "sudo dnf install",
         packages: |need| match need {
-            Need::GpuDriver => "mesa-vulkan-drivers vulkan-loader",
-            Need::ValidationLayers => "vulkan-validation-layers",
-            Need::Ffmpeg => "ffmpeg-free",
+            Need::GpuDriver { .. } => Some("mesa-vulkan-drivers vulkan-loader"),
+            Need::ValidationLayers => Some("vulkan-validation-layers"),
+            Need::Ffmpeg => Some("ffmpeg-free"),
+            _ => None,
         },
     },
     System {
         name: "Arch",
         install: "sudo pacman -S",
         packages: |need| match need {
-            Need::GpuDriver => "vulkan-swrast vulkan-icd-loader",
-            Need::ValidationLayers => "vulkan-validation-layers",
-            Need::Ffmpeg => "ffmpeg",
+            Need::GpuDriver { .. } => Some("vulkan-swrast vulkan-icd-loader"),
+            Need::ValidationLayers => Some("vulkan-validation-layers"),
+            Need::Ffmpeg => Some("ffmpeg"),
+            _ => None,
         },
     },
     System {
         name: "macOS",
         install: "brew install",
         packages: |need| match need {
-            Need::GpuDriver | Need::ValidationLayers => "",
-            Need::Ffmpeg => "ffmpeg",
+            Need::GpuDriver { .. } | Need::ValidationLayers => Some(""),
+            Need::Ffmpeg => Some("ffmpeg"),
+            _ => None,
         },
     },
     System {
         name: "Windows",
         install: "winget install",
         packages: |need| match need {
-            Need::GpuDriver | Need::ValidationLayers => "",
-            Need::Ffmpeg => "Gyan.FFmpeg",
+            Need::GpuDriver { .. } | Need::ValidationLayers => Some(""),
+            Need::Ffmpeg => Some("Gyan.FFmpeg"),
+            _ => None,
         },
     },
 ];
 
-fn packages(system: &System, needs: &[Need]) -> String {
-    let names: Vec<_> = needs.iter().map(|&need| (system.packages)(need)).collect();
-    names.join(" ").trim().to_owned()
+/// The packages that meet all of `needs`; none if this system does not have them all.
+fn packages(system: &System, needs: &[Need]) -> Option<String> {
+    let names: Option<Vec<_>> = needs.iter().map(|&need| (system.packages)(need)).collect();
+    Some(names?.join(" ").trim().to_owned())
 }
 
 /// `ID` and `ID_LIKE` of an os-release file (freedesktop.org, os-release(5)).
@@ -188,6 +204,8 @@ fn distributions(os_release: &str) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
+    use std::path::Path;
+
     use super::*;
 
     fn host(distribution: &str, is_root: bool, has_sudo: bool) -> Host {
@@ -241,13 +259,19 @@ mod tests {
 
     #[test]
     fn advice_names_only_what_is_missing() {
-        assert_eq!(packages(&DEBIAN, &[Need::Ffmpeg]), "ffmpeg");
+        let driver = Need::GpuDriver {
+            probe: Path::new("gpu_probe"),
+        };
         assert_eq!(
-            packages(&DEBIAN, &[Need::GpuDriver, Need::ValidationLayers]),
-            "mesa-vulkan-drivers libvulkan1 vulkan-validationlayers"
+            packages(&DEBIAN, &[Need::Ffmpeg]).as_deref(),
+            Some("ffmpeg")
+        );
+        assert_eq!(
+            packages(&DEBIAN, &[driver, Need::ValidationLayers]).as_deref(),
+            Some("mesa-vulkan-drivers libvulkan1 vulkan-validationlayers")
         );
 
-        let advice = by_hand(&[Need::GpuDriver, Need::Ffmpeg]);
+        let advice = by_hand(&[driver, Need::Ffmpeg]);
         assert_eq!(advice.lines().count(), 5, "{advice}");
         assert!(
             advice.contains("sudo dnf install mesa-vulkan-drivers vulkan-loader ffmpeg-free"),
@@ -260,12 +284,21 @@ mod tests {
             "{advice}"
         );
 
-        let advice = by_hand(&[Need::GpuDriver]);
+        let advice = by_hand(&[driver]);
         assert!(
             advice
                 .lines()
                 .any(|line| line.starts_with("  macOS") && line.contains("comes with")),
             "{advice}"
+        );
+    }
+
+    #[test]
+    fn systems_that_cannot_have_it_all_are_not_advised() {
+        let advice = by_hand(&[Need::Ffmpeg, Need::Wine]);
+        assert_eq!(
+            advice,
+            "  Debian, Ubuntu  sudo apt-get install ffmpeg wine wine64"
         );
     }
 }

@@ -8,6 +8,7 @@ mod needs;
 mod test;
 #[cfg(test)]
 mod tidy;
+mod windows;
 
 use std::process::ExitCode;
 
@@ -28,6 +29,7 @@ enum Task {
     Demo(demo::Options),
     DocsImages(docs_images::Options),
     Test(test::Options),
+    Windows(windows::Options),
 }
 
 fn main() -> ExitCode {
@@ -48,6 +50,7 @@ fn run(task: Task) -> anyhow::Result<ExitCode> {
         Task::Demo(options) => demo::run(&shell, &options),
         Task::DocsImages(options) => docs_images::run(&shell, &options),
         Task::Test(options) => test::run(&shell, &options),
+        Task::Windows(options) => windows::run(&shell, &options),
     }
 }
 
@@ -98,6 +101,17 @@ mod tests {
         };
         assert!(options.check);
         assert_eq!(options.names, ["blend"]);
+    }
+
+    #[test]
+    fn windows_tests_are_chosen_by_name_and_given_arguments() {
+        for arguments in [
+            &["windows", "check", "--no-install"][..],
+            &["windows", "test"],
+            &["windows", "test", "dx12_wakeups", "--", "--exact", "name"],
+        ] {
+            assert!(matches!(parse(arguments), Task::Windows(_)));
+        }
     }
 
     fn parse(arguments: &[&str]) -> Task {

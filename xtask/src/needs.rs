@@ -12,20 +12,38 @@ use crate::install::{self, Host, Plan};
 
 /// What is not cargo's to fetch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Need {
-    GpuDriver,
+pub(crate) enum Need<'a> {
+    /// Asked for by the example `gpu_probe`.
+    GpuDriver {
+        probe: &'a Path,
+    },
+    /// The driver that needs no GPU.
+    Lavapipe,
     ValidationLayers,
     Ffmpeg,
+    /// What builds for Windows on Linux.
+    WindowsToolchain,
+    /// What builds C++ for Windows on Linux.
+    WindowsCpp,
+    Wine,
+    Xvfb,
+    Pip,
 }
 
-impl fmt::Display for Need {
+impl fmt::Display for Need<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Self::GpuDriver => {
+            Self::GpuDriver { .. } => {
                 "a GPU driver (no adapter opens through Vulkan, Metal or DirectX 12)"
             }
             Self::ValidationLayers => "the Vulkan validation layers",
+            Self::Lavapipe => "Mesa's software driver for Vulkan",
             Self::Ffmpeg => "ffmpeg",
+            Self::WindowsToolchain => "Debian's Rust for other systems, with mingw",
+            Self::WindowsCpp => "mingw's C++ compiler",
+            Self::Wine => "Wine",
+            Self::Xvfb => "Xvfb",
+            Self::Pip => "Python's pip",
         })
     }
 }
@@ -43,11 +61,10 @@ pub(crate) struct InstallOptions {
 /// Installs nothing and asks for no password when all is there.
 pub(crate) fn ensure(
     shell: &Shell,
-    needs: &[Need],
-    gpu_probe: &Path,
+    needs: &[Need<'_>],
     options: &InstallOptions,
 ) -> anyhow::Result<()> {
-    let missing = missing(shell, needs, gpu_probe)?;
+    let missing = missing(shell, needs)?;
     if missing.is_empty() {
         return Ok(());
     }
@@ -64,7 +81,7 @@ pub(crate) fn ensure(
         ),
     }
 
-    let missing = self::missing(shell, needs, gpu_probe)?;
+    let missing = self::missing(shell, needs)?;
     if !missing.is_empty() {
         bail!(
             "the packages are installed, and this machine still lacks {} (is a VK_* variable hiding it?)",
@@ -74,13 +91,21 @@ pub(crate) fn ensure(
     Ok(())
 }
 
-fn missing(shell: &Shell, needs: &[Need], gpu_probe: &Path) -> anyhow::Result<Vec<Need>> {
+fn missing<'a>(shell: &Shell, needs: &[Need<'a>]) -> anyhow::Result<Vec<Need<'a>>> {
     let mut missing = Vec::new();
     for &need in needs {
         let met = match need {
-            Need::GpuDriver => gpu_opens(shell, gpu_probe)?,
+            Need::GpuDriver { probe } => gpu_opens(shell, probe)?,
+            Need::Lavapipe => lavapipe_manifest().is_some(),
             Need::ValidationLayers => validation_layers_are_installed(),
-            Need::Ffmpeg => succeeds(shell, "ffmpeg", "-version"),
+            Need::Ffmpeg => succeeds(shell, "ffmpeg", &["-version"]),
+            Need::WindowsToolchain => WINDOWS_TOOLCHAIN
+                .iter()
+                .all(|path| Path::new(path).exists()),
+            Need::WindowsCpp => succeeds(shell, "x86_64-w64-mingw32-g++-posix", &["--version"]),
+            Need::Wine => succeeds(shell, "wine", &["--version"]),
+            Need::Xvfb => succeeds(shell, "Xvfb", &["-help"]),
+            Need::Pip => succeeds(shell, "python3", &["-m", "pip", "--version"]),
         };
         if !met {
             missing.push(need);
@@ -89,7 +114,7 @@ fn missing(shell: &Shell, needs: &[Need], gpu_probe: &Path) -> anyhow::Result<Ve
     Ok(missing)
 }
 
-fn list(needs: &[Need]) -> String {
+fn list(needs: &[Need<'_>]) -> String {
     needs
         .iter()
         .map(Need::to_string)
@@ -114,6 +139,26 @@ fn gpu_opens(shell: &Shell, gpu_probe: &Path) -> anyhow::Result<bool> {
             String::from_utf8_lossy(&output.stderr)
         ),
     }
+}
+
+/// Where Debian puts the cargo, the standard library's source and the compiler that build for Windows.
+const WINDOWS_TOOLCHAIN: [&str; 4] = [
+    "/usr/bin/cargo",
+    "/usr/bin/cc",
+    "/usr/bin/x86_64-w64-mingw32-gcc-posix",
+    "/usr/lib/rustlib/src/rust/library/std/Cargo.toml",
+];
+
+/// The manifest of Mesa's software driver, where Debian puts it. That driver opens on every machine,
+/// so the manifest is proof enough.
+pub(crate) fn lavapipe_manifest() -> Option<PathBuf> {
+    let folder = std::fs::read_dir("/usr/share/vulkan/icd.d").ok()?;
+    folder
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .find(|path| {
+            path.file_name()
+                .is_some_and(|name| name.to_string_lossy().starts_with("lvp_icd"))
+        })
 }
 
 /// A layer is a file that fits every driver, so its manifest is proof enough.
@@ -159,8 +204,8 @@ fn explicit_layer_folders(variable: &dyn Fn(&str) -> Option<OsString>) -> Vec<Pa
 }
 
 /// Whether a program is there and says yes, without a word on the terminal.
-pub(crate) fn succeeds(shell: &Shell, program: &str, argument: &str) -> bool {
-    cmd!(shell, "{program} {argument}")
+pub(crate) fn succeeds(shell: &Shell, program: &str, arguments: &[&str]) -> bool {
+    cmd!(shell, "{program} {arguments...}")
         .quiet()
         .ignore_stdout()
         .ignore_stderr()

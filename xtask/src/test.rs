@@ -24,18 +24,16 @@ pub(crate) struct Options {
     pub(crate) cargo_test: Vec<OsString>,
 }
 
-/// The layers are Vulkan's, which is the backend of Linux alone.
-const NEEDS: &[Need] = if cfg!(target_os = "linux") {
-    &[Need::GpuDriver, Need::ValidationLayers, Need::Ffmpeg]
-} else {
-    &[Need::GpuDriver, Need::Ffmpeg]
-};
-
 /// Prepares the machine, runs the tests, and returns the status of `cargo test`.
 pub(crate) fn run(shell: &Shell, options: &Options) -> anyhow::Result<ExitCode> {
     // The whole workspace's features, as in the test run, or the GPU stack would be built twice.
     let [gpu_probe] = build::examples(shell, &["--workspace"], ["gpu_probe"])?;
-    needs::ensure(shell, NEEDS, &gpu_probe, &options.install)?;
+    let mut needs = vec![Need::GpuDriver { probe: &gpu_probe }, Need::Ffmpeg];
+    if cfg!(target_os = "linux") {
+        // They are Vulkan's, which is the backend of Linux alone.
+        needs.push(Need::ValidationLayers);
+    }
+    needs::ensure(shell, &needs, &options.install)?;
 
     let status = Command::new(build::cargo())
         .args(["test", "--workspace"])

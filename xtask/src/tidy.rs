@@ -40,6 +40,7 @@ const MAY_BE_UNSAFE: &[&str] = &[
     "tests/src/shared_memory.rs",
     "tests/tests/canary.rs",
     "tests/tests/dx12.rs",
+    "tests/tests/dx12_wakeups/",
     "tests/tests/foreign_submits.rs",
 ];
 

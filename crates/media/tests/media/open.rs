@@ -1,6 +1,5 @@
 //! What a path asks for, and what is refused before a frame is rendered.
 
-use std::error::Error;
 use std::fs;
 use std::path::Path;
 
@@ -171,7 +170,7 @@ fn a_folder_that_takes_no_files_is_refused_with_the_reason() {
         assert!(
             error
                 .source()
-                .is_some_and(<dyn Error>::is::<std::io::Error>)
+                .is_some_and(<dyn std::error::Error>::is::<std::io::Error>)
         );
     }
 }
