@@ -7,7 +7,7 @@ mod test_program;
 mod toolchain;
 mod wine;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::time::Duration;
 
@@ -34,6 +34,7 @@ pub(crate) struct Options {
 enum Task {
     Check(CheckOptions),
     Test(TestOptions),
+    Run(RunOptions),
 }
 
 /// Check that everything compiles for Windows, and the libraries for macOS
@@ -62,6 +63,21 @@ struct TestOptions {
     arguments: Vec<String>,
 }
 
+/// Run an example, built with optimisations: on Linux under Wine, with Mesa's software driver
+#[derive(Args, Debug)]
+struct RunOptions {
+    #[command(flatten)]
+    install: InstallOptions,
+
+    /// The example
+    #[arg(value_name = "EXAMPLE")]
+    example: String,
+
+    /// Passed to the example, for example `-- --backend dx12`
+    #[arg(last = true, value_name = "ARGUMENTS")]
+    arguments: Vec<String>,
+}
+
 /// The libraries that fit every system.
 const LIBRARIES: &[&str] = &[
     "framefence-fence",
@@ -83,11 +99,21 @@ const TEST_OF_THE_HAL: &str = "dx12_wakeups";
 /// A test program that takes longer hangs. Each takes seconds, but the machine may be busy.
 const DEADLINE: Duration = Duration::from_secs(300);
 
-/// Prepares the machine, then checks or tests.
+/// What running a program for Windows takes elsewhere.
+const TO_RUN: [Need; 5] = [
+    Need::WindowsToolchain,
+    Need::Wine,
+    Need::Xvfb,
+    Need::Lavapipe,
+    Need::Pip,
+];
+
+/// Prepares the machine, then checks, tests or runs.
 pub(crate) fn run(shell: &Shell, options: &Options) -> anyhow::Result<ExitCode> {
     match &options.task {
         Task::Check(options) => check(shell, options)?,
         Task::Test(options) => test(shell, options)?,
+        Task::Run(options) => run_example(shell, options)?,
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -118,14 +144,7 @@ fn check(shell: &Shell, options: &CheckOptions) -> anyhow::Result<()> {
 fn test(shell: &Shell, options: &TestOptions) -> anyhow::Result<()> {
     let toolchain = Toolchain::of_this_machine()?;
     if !IS_NATIVE {
-        let needs = [
-            Need::WindowsToolchain,
-            Need::Wine,
-            Need::Xvfb,
-            Need::Lavapipe,
-            Need::Pip,
-        ];
-        needs::ensure(shell, &needs, &options.install)?;
+        needs::ensure(shell, &TO_RUN, &options.install)?;
     }
 
     let named: Vec<&str> = options.programs.iter().map(String::as_str).collect();
@@ -137,17 +156,10 @@ fn test(shell: &Shell, options: &TestOptions) -> anyhow::Result<()> {
     }
 
     let logs = toolchain.folder().join("logs");
-    let wine = if IS_NATIVE {
-        None
-    } else {
-        Some(Wine::start(shell, &toolchain.folder().join("wine"))?)
-    };
+    let runner = Runner::start(shell, &toolchain)?;
     let mut failures = Vec::new();
     for program in &programs {
-        let command = match &wine {
-            None => Command::new(program.path()),
-            Some(wine) => wine.command(program.path()),
-        };
+        let command = runner.command(program.path());
         if let Err(failure) = program.run(command, &options.arguments, &logs, DEADLINE) {
             failures.push(format!("{failure:#}"));
         }
@@ -156,9 +168,45 @@ fn test(shell: &Shell, options: &TestOptions) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Runs cargo on this terminal.
-fn succeeds(cargo: &mut Command) -> anyhow::Result<()> {
-    let status = cargo.status().context("cargo does not start")?;
-    ensure!(status.success(), "cargo ended with {status}");
+fn run_example(shell: &Shell, options: &RunOptions) -> anyhow::Result<()> {
+    let toolchain = Toolchain::of_this_machine()?;
+    if !IS_NATIVE {
+        needs::ensure(shell, &TO_RUN, &options.install)?;
+        needs::ensure(shell, &[Need::WindowsCpp], &options.install)?;
+    }
+    let example = toolchain.build_example(&options.example)?;
+    let runner = Runner::start(shell, &toolchain)?;
+    succeeds(runner.command(&example).args(&options.arguments))
+}
+
+/// What runs programs for Windows here.
+enum Runner {
+    Windows,
+    Wine(Wine),
+}
+
+impl Runner {
+    fn start(shell: &Shell, toolchain: &Toolchain) -> anyhow::Result<Self> {
+        if IS_NATIVE {
+            return Ok(Self::Windows);
+        }
+        Wine::start(shell, &toolchain.folder().join("wine")).map(Self::Wine)
+    }
+
+    fn command(&self, program: &Path) -> Command {
+        match self {
+            Self::Windows => Command::new(program),
+            Self::Wine(wine) => wine.command(program),
+        }
+    }
+}
+
+/// Runs a command on this terminal.
+fn succeeds(command: &mut Command) -> anyhow::Result<()> {
+    let program = command.get_program().display().to_string();
+    let status = command
+        .status()
+        .with_context(|| format!("{program} does not start"))?;
+    ensure!(status.success(), "{program} ended with {status}");
     Ok(())
 }

@@ -77,30 +77,44 @@ impl Toolchain {
         hal: &Hal,
     ) -> anyhow::Result<Vec<TestProgram>> {
         let mut cargo = self.cargo("test");
-        cargo.args(FOR_WINDOWS);
-        cargo.args(["--no-run", "--message-format=json-render-diagnostics"]);
-        cargo.args(["--package", "framefence-tests"]);
+        cargo.args(["--no-run", "--package", "framefence-tests"]);
         for name in names {
             cargo.args(["--test", name]);
         }
         if let Hal::Patched(folder) = hal {
             replace_hal(&mut cargo, folder)?;
         }
-
-        let output = cargo
-            .stderr(Stdio::inherit())
-            .output()
-            .context("cargo does not start")?;
-        ensure!(
-            output.status.success(),
-            "the tests do not build for Windows; cargo's messages are above"
-        );
-        let messages = String::from_utf8(output.stdout).context("cargo's messages are not text")?;
-        let programs = build::executables(&messages)?
+        let programs = executables(cargo)?
             .into_iter()
             .map(|(name, path)| TestProgram::new(name, path, hal));
         Ok(programs.collect())
     }
+
+    /// Builds an example for Windows, as fast as it gets.
+    pub(crate) fn build_example(&self, name: &str) -> anyhow::Result<PathBuf> {
+        let mut cargo = self.cargo("build");
+        cargo.args(["--release", "--package", "framefence-examples"]);
+        cargo.args(["--example", name]);
+        let built = executables(cargo)?.into_iter().next();
+        let (_, path) = built.with_context(|| format!("cargo built no example `{name}`"))?;
+        Ok(path)
+    }
+}
+
+/// Has `cargo` build for Windows; returns the name and path of each program.
+fn executables(mut cargo: Command) -> anyhow::Result<Vec<(String, PathBuf)>> {
+    let output = cargo
+        .args(FOR_WINDOWS)
+        .arg("--message-format=json-render-diagnostics")
+        .stderr(Stdio::inherit())
+        .output()
+        .context("cargo does not start")?;
+    ensure!(
+        output.status.success(),
+        "it does not build for Windows; cargo's messages are above"
+    );
+    let messages = String::from_utf8(output.stdout).context("cargo's messages are not text")?;
+    build::executables(&messages)
 }
 
 /// Has `cargo` build with the hal in `folder`, in place of the one that is locked.
