@@ -191,7 +191,6 @@ impl FencedQueue {
         deadline: Instant,
     ) -> Result<Made, SubmitError> {
         let shared = self.shared();
-        shared.check()?;
         let asked = Instant::now();
         let slot = if self.is_watched_by_this_thread() || shared.is_submitting_here() {
             // A callback of the host's that holds up what would empty the driver.
@@ -207,6 +206,7 @@ impl FencedQueue {
                     }
                 })?
         };
+        shared.check()?;
         let started = Instant::now();
         let value = tracing::trace_span!("submit").in_scope(|| shared.send(commands))?;
         let done = Done {
@@ -226,7 +226,7 @@ impl FencedQueue {
     ) {
         let shared = self.shared();
         let submission = Submission::new(slot, done, on_done);
-        let callback = submission.proof(shared, matches!(proof, Proof::Map(_)));
+        let callback = submission.proof(shared);
         match proof {
             Proof::Map(buffer) => buffer.map_async(wgpu::MapMode::Read, .., move |mapped| {
                 callback.arrived(mapped.map_err(|error| SubmissionLost::new(error.to_string())));
