@@ -58,6 +58,22 @@ impl DriverSlots {
         Ok(self.slot())
     }
 
+    /// For a callback that holds up what would empty the driver: takes a place whether there is one
+    /// or not. Waits only for a pause that has found the driver empty.
+    pub(crate) fn acquire_another(
+        self: &Arc<Self>,
+        deadline: Instant,
+    ) -> Result<DriverSlot, NoSlot> {
+        let obstacle = |state: &State| {
+            let is_kept_empty = state.pauses > 0 && state.used == 0 && !state.is_lost;
+            is_kept_empty.then_some(NoSlot::Paused)
+        };
+        let mut state = self.wait_until_none(deadline, self.lock(), obstacle)?;
+        state.used += 1;
+        drop(state);
+        Ok(self.slot())
+    }
+
     /// Takes a place whether there is one or not.
     pub(crate) fn take_another(self: &Arc<Self>) -> DriverSlot {
         self.lock().used += 1;
@@ -159,6 +175,7 @@ mod tests {
             slots.acquire(past).unwrap_err(),
             NoSlot::Full { in_driver: 2 }
         );
+        drop(slots.acquire_another(past).unwrap());
 
         thread::scope(|threads| {
             let pausing = threads.spawn(|| slots.pause(far));
@@ -169,6 +186,7 @@ mod tests {
             assert_eq!(slots.acquire(past).unwrap_err(), NoSlot::Paused);
             drop(pause);
             assert_eq!(slots.acquire(past).unwrap_err(), NoSlot::Paused);
+            assert_eq!(slots.acquire_another(past).unwrap_err(), NoSlot::Paused);
             let kept_back = threads.spawn(|| slots.acquire(far).map(drop));
             drop(other);
             assert_eq!(kept_back.join().unwrap(), Ok(()));
