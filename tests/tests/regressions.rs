@@ -9,8 +9,8 @@ use std::time::Duration;
 
 use framefence::fence::FencedQueue;
 use framefence::{
-    FrameError, FrameRequest, PaintContext, PendingFrame, Renderer, RendererOptions, Size, Stage,
-    Time,
+    FrameError, FrameRequest, Gpu, PaintContext, PendingFrame, Renderer, RendererOptions, Size,
+    Stage, Time, wgpu,
 };
 use framefence_tests::{Gate, Pattern, gpu, validation_messages, wait_for, within};
 
@@ -198,6 +198,48 @@ fn a_panicking_callback_of_a_host_costs_no_frame() {
         }
     });
     assert_eq!(validation_messages(), Vec::<String>::new());
+}
+
+/// Nor a submission whose proof is no map, for which there is nothing to look at in place of the
+/// callback that the panic took along.
+#[test]
+fn a_panicking_callback_of_a_host_costs_no_submission() {
+    let gpu = gpu();
+    within(WATCHDOG, move || {
+        let queue = gpu.fenced_queue();
+        let target = target(&gpu);
+        let mut pattern = Pattern::slow(5_000);
+        for number in 0..20 {
+            // Still at work when ours comes behind it, so that one poll finds both done.
+            let mut encoder = gpu.device().create_command_encoder(&Default::default());
+            let place = (&target.create_view(&Default::default()), target.format());
+            pattern.draw(gpu.device(), &mut encoder, place, [0, 0], number);
+            gpu.queue().submit([encoder.finish()]);
+            gpu.queue()
+                .on_submitted_work_done(|| panic!("the host's own fault"));
+            let fence = queue.submit([], Duration::from_secs(5)).unwrap();
+            assert_eq!(fence.wait(), Ok(()));
+        }
+        assert_eq!(queue.lost(), None);
+    });
+    assert_eq!(validation_messages(), Vec::<String>::new());
+}
+
+fn target(gpu: &Gpu) -> wgpu::Texture {
+    gpu.device().create_texture(&wgpu::TextureDescriptor {
+        label: Some("drawn slowly"),
+        size: wgpu::Extent3d {
+            width: SIZE.width,
+            height: SIZE.height,
+            depth_or_array_layers: 1,
+        },
+        mip_level_count: 1,
+        sample_count: 1,
+        dimension: wgpu::TextureDimension::D2,
+        format: wgpu::TextureFormat::Rgba8Unorm,
+        usage: wgpu::TextureUsages::RENDER_ATTACHMENT,
+        view_formats: &[],
+    })
 }
 
 /// Contract: a lost device ends every frame, those included that have not come to the GPU.

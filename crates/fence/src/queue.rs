@@ -191,22 +191,21 @@ impl FencedQueue {
         deadline: Instant,
     ) -> Result<Made, SubmitError> {
         let shared = self.shared();
-        shared.check()?;
         let asked = Instant::now();
-        let slot = if self.is_watched_by_this_thread() || shared.is_submitting_here() {
-            // A callback of the host's that holds up what would empty the driver.
-            shared.slots.take_another()
-        } else {
-            tracing::trace_span!("driver_slot")
-                .in_scope(|| shared.slots.acquire(deadline))
-                .map_err(|no_slot| {
-                    let waited = asked.elapsed();
-                    match no_slot {
-                        NoSlot::Full { in_driver } => SubmitError::Busy { in_driver, waited },
-                        NoSlot::Paused => SubmitError::Paused { waited },
-                    }
-                })?
-        };
+        // A callback of the host's there holds up what would empty the driver.
+        let is_in_callback = self.is_watched_by_this_thread() || shared.is_submitting_here();
+        let slot = tracing::trace_span!("driver_slot").in_scope(|| match is_in_callback {
+            true => shared.slots.acquire_another(deadline),
+            false => shared.slots.acquire(deadline),
+        });
+        let slot = slot.map_err(|no_slot| {
+            let waited = asked.elapsed();
+            match no_slot {
+                NoSlot::Full { in_driver } => SubmitError::Busy { in_driver, waited },
+                NoSlot::Paused => SubmitError::Paused { waited },
+            }
+        })?;
+        shared.check()?;
         let started = Instant::now();
         let value = tracing::trace_span!("submit").in_scope(|| shared.send(commands))?;
         let done = Done {
@@ -226,7 +225,7 @@ impl FencedQueue {
     ) {
         let shared = self.shared();
         let submission = Submission::new(slot, done, on_done);
-        let callback = submission.proof(shared, matches!(proof, Proof::Map(_)));
+        let callback = submission.proof(shared);
         match proof {
             Proof::Map(buffer) => buffer.map_async(wgpu::MapMode::Read, .., move |mapped| {
                 callback.arrived(mapped.map_err(|error| SubmissionLost::new(error.to_string())));
@@ -282,9 +281,10 @@ impl FencedQueue {
     /// are done: then the driver has nothing of ours until the pause is dropped.
     ///
     /// For a host that is about to call `Surface::configure`, which waits for the device and fails
-    /// (`GpuWaitTimeout`) when another thread submits meanwhile. What the host itself submits is its
-    /// own matter. A thread that holds a pause and submits through the queue waits for itself, until
-    /// its deadline. Any number of threads can hold one at a time.
+    /// (`GpuWaitTimeout`) when another thread submits meanwhile; on Vulkan it also has the driver wait
+    /// for the device without keeping others from its queue, which is not allowed. What the host itself
+    /// submits is its own matter. A thread that holds a pause and submits through the queue waits for
+    /// itself, until its deadline. Any number of threads can hold one at a time.
     ///
     /// # Errors
     ///

@@ -100,6 +100,15 @@ impl Shared {
         })
     }
 
+    /// Whether wgpu is to be believed when it says that a submission is done.
+    pub(crate) fn confirm(&self) -> Result<(), SubmissionLost> {
+        let confirmed = self.fence.confirm();
+        if let Err(lost) = &confirmed {
+            self.lose(lost.clone());
+        }
+        confirmed
+    }
+
     /// Whether this thread is in the middle of a submit: in a callback of the host's, then.
     pub(crate) fn is_submitting_here(&self) -> bool {
         self.submit.is_owned_by_current_thread()
@@ -117,6 +126,7 @@ impl Shared {
         for submission in self.watch.take_all() {
             submission.finish(Err(lost.clone()));
         }
+        self.slots.lose();
         let listeners = std::mem::take(&mut *self.lock_listeners());
         for listener in listeners.iter().filter_map(Weak::upgrade) {
             listener.device_lost(lost);

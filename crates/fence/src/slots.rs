@@ -18,6 +18,8 @@ struct State {
     used: usize,
     /// How many hold a pause, or wait for one.
     pauses: usize,
+    /// The device is lost: there is nothing left to wait for.
+    is_lost: bool,
 }
 
 /// Why there was no place by the deadline.
@@ -36,11 +38,13 @@ impl DriverSlots {
         })
     }
 
-    /// Waits until the driver has room and nobody holds a pause.
+    /// Waits until the driver has room and nobody holds a pause, or the device is lost.
     pub(crate) fn acquire(self: &Arc<Self>, deadline: Instant) -> Result<DriverSlot, NoSlot> {
         let obstacle = |state: &State| {
             let in_driver = state.used;
-            if state.pauses > 0 {
+            if state.is_lost {
+                None
+            } else if state.pauses > 0 {
                 Some(NoSlot::Paused)
             } else if self.capacity.is_some_and(|capacity| in_driver >= capacity) {
                 Some(NoSlot::Full { in_driver })
@@ -54,10 +58,32 @@ impl DriverSlots {
         Ok(self.slot())
     }
 
+    /// For a callback that holds up what would empty the driver: takes a place whether there is one
+    /// or not. Waits only for a pause that has found the driver empty.
+    pub(crate) fn acquire_another(
+        self: &Arc<Self>,
+        deadline: Instant,
+    ) -> Result<DriverSlot, NoSlot> {
+        let obstacle = |state: &State| {
+            let is_kept_empty = state.pauses > 0 && state.used == 0 && !state.is_lost;
+            is_kept_empty.then_some(NoSlot::Paused)
+        };
+        let mut state = self.wait_until_none(deadline, self.lock(), obstacle)?;
+        state.used += 1;
+        drop(state);
+        Ok(self.slot())
+    }
+
     /// Takes a place whether there is one or not.
     pub(crate) fn take_another(self: &Arc<Self>) -> DriverSlot {
         self.lock().used += 1;
         self.slot()
+    }
+
+    /// Ends all waits for a place.
+    pub(crate) fn lose(&self) {
+        self.lock().is_lost = true;
+        self.changed.notify_all();
     }
 
     /// Keeps new submissions back and waits until the driver has none. `Err` with the number in the
@@ -149,6 +175,7 @@ mod tests {
             slots.acquire(past).unwrap_err(),
             NoSlot::Full { in_driver: 2 }
         );
+        drop(slots.acquire_another(past).unwrap());
 
         thread::scope(|threads| {
             let pausing = threads.spawn(|| slots.pause(far));
@@ -159,8 +186,22 @@ mod tests {
             assert_eq!(slots.acquire(past).unwrap_err(), NoSlot::Paused);
             drop(pause);
             assert_eq!(slots.acquire(past).unwrap_err(), NoSlot::Paused);
+            assert_eq!(slots.acquire_another(past).unwrap_err(), NoSlot::Paused);
             let kept_back = threads.spawn(|| slots.acquire(far).map(drop));
             drop(other);
+            assert_eq!(kept_back.join().unwrap(), Ok(()));
+        });
+    }
+
+    #[test]
+    fn a_lost_device_keeps_nobody_back() {
+        let slots = DriverSlots::new(Some(1));
+        let past = Instant::now();
+        let far = past + Duration::from_secs(600);
+        let _pause = slots.pause(past).unwrap();
+        thread::scope(|threads| {
+            let kept_back = threads.spawn(|| slots.acquire(far).map(drop));
+            slots.lose();
             assert_eq!(kept_back.join().unwrap(), Ok(()));
         });
     }

@@ -21,9 +21,18 @@ type OnDone = Box<dyn FnOnce(Result<Done, SubmissionLost>) + Send>;
 pub(crate) struct Submission {
     /// What its end will say of it.
     done: Done,
+    progress: Mutex<Progress>,
+}
+
+struct Progress {
     /// Both are taken by the first end; the slot is given back before the caller is told, so that
     /// it can submit at once.
-    end: Mutex<Option<(DriverSlot, OnDone)>>,
+    end: Option<(DriverSlot, OnDone)>,
+    /// wgpu has dropped the callback that would have been the proof. A panic in another callback
+    /// takes those after it along, and a `Surface::configure` that fails drops all that were due.
+    is_callback_gone: bool,
+    /// Everything up to the submission is done, so its own work is, too.
+    is_passed: bool,
 }
 
 impl Submission {
@@ -34,22 +43,25 @@ impl Submission {
     ) -> Arc<Self> {
         Arc::new(Self {
             done,
-            end: Mutex::new(Some((slot, Box::new(on_done)))),
+            progress: Mutex::new(Progress {
+                end: Some((slot, Box::new(on_done))),
+                is_callback_gone: false,
+                is_passed: false,
+            }),
         })
     }
 
     /// What wgpu's callback holds.
-    pub(crate) fn proof(self: &Arc<Self>, shared: &Arc<Shared>, is_map: bool) -> ProofCallback {
+    pub(crate) fn proof(self: &Arc<Self>, shared: &Arc<Shared>) -> ProofCallback {
         ProofCallback {
             submission: Arc::clone(self),
             shared: Arc::downgrade(shared),
-            is_map,
         }
     }
 
     /// Ends the submission, unless that was done before.
     pub(crate) fn finish(&self, result: Result<(), SubmissionLost>) {
-        let end = self.lock().take();
+        let end = self.lock().end.take();
         if let Some((slot, on_done)) = end {
             drop(slot);
             on_done(result.map(|()| self.done));
@@ -57,20 +69,34 @@ impl Submission {
     }
 
     fn is_finished(&self) -> bool {
-        self.lock().is_none()
+        self.lock().end.is_none()
     }
 
-    fn lock(&self) -> MutexGuard<'_, Option<(DriverSlot, OnDone)>> {
-        self.end.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Notes that the callback will not come. Says whether the submission is done all the same.
+    fn lose_callback(&self) -> bool {
+        let mut progress = self.lock();
+        progress.is_callback_gone = true;
+        progress.is_passed
+    }
+
+    /// Notes that the work is done. Says whether no callback will tell.
+    fn pass(&self) -> bool {
+        let mut progress = self.lock();
+        progress.is_passed = true;
+        progress.is_callback_gone
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Progress> {
+        self.progress.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// Ends its submission when wgpu calls it, and also when wgpu drops it without a call.
+/// Ends its submission when wgpu calls it. When wgpu drops it without a call, the watching thread
+/// does, which finds out by the order of submissions that the work is done.
 pub(crate) struct ProofCallback {
     submission: Arc<Submission>,
     /// Weak: the device keeps the callback.
     shared: Weak<Shared>,
-    is_map: bool,
 }
 
 impl ProofCallback {
@@ -80,25 +106,15 @@ impl ProofCallback {
 
     /// Asks the fence whether wgpu is to be believed.
     fn confirm(&self) -> Result<(), SubmissionLost> {
-        let Some(shared) = self.shared.upgrade() else {
-            return Ok(());
-        };
-        let confirmed = shared.fence.confirm();
-        if let Err(lost) = &confirmed {
-            shared.lose(lost.clone());
-        }
-        confirmed
+        self.shared.upgrade().map_or(Ok(()), |it| it.confirm())
     }
 }
 
 impl Drop for ProofCallback {
     fn drop(&mut self) {
-        let dropped = || SubmissionLost::new("wgpu dropped the submission's callback");
-        // A panic in another callback takes those after it along. A map is done all the same, or
-        // lending its bytes will fail.
-        let is_done = self.is_map && thread::panicking();
-        let end = is_done.then_some(()).ok_or_else(dropped);
-        self.submission.finish(end.and_then(|()| self.confirm()));
+        if self.submission.lose_callback() {
+            self.submission.finish(self.confirm());
+        }
     }
 }
 
@@ -218,10 +234,7 @@ impl WatchThread {
 fn run(shared: &Shared) {
     while let Some(value) = shared.watch.next() {
         let wait = || tracing::trace_span!("gpu_wait").in_scope(|| shared.wait(value));
-        // wgpu's own wait runs callbacks, the host's among them. One that panics is gone when the
-        // wait is taken up again; a wait that panics by itself would do so for ever.
-        let waited = guard(wait).or_else(|| guard(wait));
-        let reached = match waited.unwrap_or_else(|| Err(SubmissionLost::new("wgpu panicked"))) {
+        let reached = match guard_wait(wait) {
             Ok(reached) => reached,
             Err(lost) => {
                 shared.lose(lost);
@@ -263,6 +276,13 @@ fn guard<R>(call: impl FnOnce() -> R) -> Option<R> {
     result.ok()
 }
 
+/// wgpu's own wait runs callbacks, the host's among them. One that panics is gone when the wait is
+/// taken up again; a wait that panics by itself would do so for ever.
+fn guard_wait<R>(wait: impl Fn() -> Result<R, SubmissionLost>) -> Result<R, SubmissionLost> {
+    let waited = guard(&wait).or_else(|| guard(&wait));
+    waited.unwrap_or_else(|| Err(SubmissionLost::new("wgpu panicked")))
+}
+
 /// Sees to it that a submission whose signal has come is finished.
 fn settle(shared: &Shared, watched: Watched) {
     let Watched {
@@ -275,6 +295,11 @@ fn settle(shared: &Shared, watched: Watched) {
     if !shared.needs_proof() {
         submission.finish(Ok(()));
     } else if !rearmed {
+        // While it is held nobody's pause begins; and if one has begun, the submission is finished.
+        let _slot = shared.slots.take_another();
+        if submission.is_finished() {
+            return;
+        }
         // The signal was carried away by an earlier submission of the host, or came before its work's
         // end.
         match tracing::trace_span!("rearm").in_scope(|| shared.rearm()) {
@@ -290,10 +315,19 @@ fn settle(shared: &Shared, watched: Watched) {
     } else if !shared.fence.is_ordered() {
         // Both signals came too early. wgpu's own wait holds its locks, but it does not end before
         // the work.
-        if let Some(Err(lost)) = guard(|| shared.poll_for_all()) {
-            submission.finish(Err(lost));
+        match guard_wait(|| shared.poll_for_all()) {
+            Ok(()) => pass(shared, &submission),
+            Err(lost) => submission.finish(Err(lost)),
         }
+    } else {
+        pass(shared, &submission);
     }
-    // Else everything up to the signal is done, and wgpu has been asked: another thread that asked at
-    // the same moment holds the callback and is about to run it.
+}
+
+/// Everything up to the submission is done, and wgpu has been asked: another thread that asked at the
+/// same moment holds the callback and is about to run it, unless it is gone.
+fn pass(shared: &Shared, submission: &Submission) {
+    if submission.pass() {
+        submission.finish(shared.confirm());
+    }
 }
