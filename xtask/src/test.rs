@@ -13,7 +13,7 @@ use crate::needs::{self, InstallOptions, Need};
 /// Run every test: unit, integration, doc
 ///
 /// Makes sure that what the tests need is on the machine (a GPU driver, the Vulkan validation
-/// layers, ffmpeg), then runs `cargo test --workspace` and ends with its status.
+/// layers, ffmpeg, Xvfb), then runs `cargo test --workspace` and ends with its status.
 #[derive(Args, Debug)]
 pub(crate) struct Options {
     #[command(flatten)]
@@ -30,8 +30,9 @@ pub(crate) fn run(shell: &Shell, options: &Options) -> anyhow::Result<ExitCode> 
     let [gpu_probe] = build::examples(shell, &["--workspace"], ["gpu_probe"])?;
     let mut needs = vec![Need::GpuDriver { probe: &gpu_probe }, Need::Ffmpeg];
     if cfg!(target_os = "linux") {
-        // They are Vulkan's, which is the backend of Linux alone.
-        needs.push(Need::ValidationLayers);
+        // The layers are Vulkan's, which is the backend of Linux alone; elsewhere a window takes no
+        // server.
+        needs.extend([Need::ValidationLayers, Need::Xvfb]);
     }
     needs::ensure(shell, &needs, &options.install)?;
 
