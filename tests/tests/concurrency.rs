@@ -19,8 +19,8 @@ use framefence_tests::{Pattern, gpu, validation_messages, within};
 use rand::rngs::SmallRng;
 use rand::{RngExt, SeedableRng};
 
-const THREADS: u64 = 4;
-const FRAMES_PER_THREAD: u64 = 25_000;
+const THREADS: u64 = 8;
+const FRAMES_PER_THREAD: u64 = 20_000;
 const SIZE: Size = Size::new(8, 8);
 /// Rounds that every pixel runs, so that a frame takes long enough to be disturbed in flight.
 const ITERATIONS: u32 = 500;
@@ -45,7 +45,7 @@ struct Ends {
 }
 
 #[test]
-fn each_of_100_000_frames_on_4_threads_is_right_or_ends_in_a_stated_error() {
+fn each_of_160_000_frames_on_8_threads_is_right_or_ends_in_a_stated_error() {
     let gpu = gpu();
     // One that all threads fit into, and one in which they queue for room.
     let renderers = [8, 2].map(|depth| {

@@ -2,15 +2,23 @@
 
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
+use std::future::IntoFuture;
+use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::thread;
+use std::time::{Duration, Instant};
 
+use framefence::fence::{FencedQueue, SubmitError, WaitError};
 use framefence::{
     FrameError, FrameRequest, Gpu, PendingFrame, Renderer, RendererOptions, Size, Time,
 };
 use framefence_tests::{Gate, Host, Pattern, gpu, submit_gated, validation_messages, within};
 
 const SIZE: Size = Size::new(16, 16);
+const THREADS: usize = 8;
+const SHORT: Duration = Duration::from_millis(20);
+/// Longer than a test takes.
+const LONG: Duration = Duration::from_secs(600);
 /// Shorter than any frame's deadline, so that a frame that waits for it fails its test.
 const WATCHDOG: Duration = Duration::from_secs(50);
 
@@ -52,6 +60,162 @@ fn a_host_that_says_its_device_is_lost_ends_frames_that_the_gpu_still_has() {
         assert_eq!(gpu.lost().as_deref(), Some("the cable is out"));
         assert_all_further_are_lost(&gpu, &renderer);
         gate.open();
+    });
+    assert_eq!(validation_messages(), Vec::<String>::new());
+}
+
+#[test]
+fn a_device_destroyed_while_8_threads_wait_for_frames_ends_each_right_or_as_lost() {
+    for gpu in [gpu(), Host::new().gpu()] {
+        within(WATCHDOG, move || {
+            let renderer = Arc::new(renderer(&gpu, THREADS));
+            let gate = Gate::closed(&gpu);
+            let on_gpu = submit_gated(&renderer, &gate);
+            let waiters: Vec<_> = (1..THREADS as u64)
+                .map(|number| submit(&renderer, number))
+                .chain([on_gpu])
+                .map(|pending| thread::spawn(move || pending.wait()))
+                .collect();
+            gpu.device().destroy();
+            gate.open();
+            for waiter in waiters {
+                match waiter.join().unwrap() {
+                    Ok(frame) => Pattern::assert_shown(&frame),
+                    Err(error) => assert_lost(&error),
+                }
+            }
+            assert_all_further_are_lost(&gpu, &renderer);
+        });
+    }
+    assert_eq!(validation_messages(), Vec::<String>::new());
+}
+
+/// A frame that the GPU never finishes tells nobody that its device was destroyed.
+#[test]
+fn waits_on_a_destroyed_device_end_at_their_deadlines_if_the_gpu_does_not_end() {
+    for gpu in [gpu(), Host::new().gpu()] {
+        within(WATCHDOG, move || {
+            let renderer = renderer(&gpu, THREADS);
+            let gate = Gate::closed(&gpu);
+            let on_gpu = submit_gated(&renderer, &gate);
+            gpu.device().destroy();
+            let deadline = Instant::now() + SHORT;
+            match on_gpu.wait_until(deadline) {
+                Err(FrameError::Timeout { .. }) => assert!(Instant::now() >= deadline),
+                Err(error) => assert_lost(&error),
+                Ok(_) => panic!("a frame came through a closed gate"),
+            }
+            gate.open();
+        });
+    }
+    assert_eq!(validation_messages(), Vec::<String>::new());
+}
+
+#[test]
+fn a_device_destroyed_while_8_threads_wait_for_submissions_ends_each() {
+    let gpus = [gpu(), gpu(), Host::new().gpu(), Host::new().gpu()];
+    for (gpu, is_polled) in gpus.into_iter().zip([false, true, false, true]) {
+        within(WATCHDOG, move || {
+            let queue = match is_polled {
+                true => FencedQueue::polled(gpu.device(), gpu.queue()).unwrap(),
+                false => gpu.fenced_queue().clone(),
+            };
+            let gate = Gate::closed(&gpu);
+            let fence = queue.submit([gate.commands(&gpu)], LONG).unwrap();
+            let waiters: Vec<_> = (0..THREADS)
+                .map(|_| {
+                    let fence = fence.clone();
+                    thread::spawn(move || fence.wait())
+                })
+                .collect();
+            gpu.device().destroy();
+            assert!(!fence.is_signaled(), "done behind a closed gate");
+            gate.open();
+            // Its work was done; wgpu may have said so before it said that the device is lost.
+            for waiter in waiters {
+                let end = waiter.join().unwrap();
+                assert!(matches!(end, Ok(()) | Err(WaitError::Lost(_))), "{end:?}");
+            }
+            for _ in 0..5 {
+                let end = queue.submit([], LONG);
+                assert!(matches!(end, Err(SubmitError::Lost(_))), "{end:?}");
+            }
+            assert!(queue.lost().is_some());
+        });
+    }
+    assert_eq!(validation_messages(), Vec::<String>::new());
+}
+
+#[test]
+fn deadlines_of_zero_ask_and_those_beyond_any_limit_are_kept() {
+    let gpu = gpu();
+    within(WATCHDOG, move || {
+        let polled = FencedQueue::polled(gpu.device(), gpu.queue()).unwrap();
+        for queue in [gpu.fenced_queue(), &polled] {
+            let gate = Gate::closed(&gpu);
+            let mut fences = Vec::new();
+            let fence = queue.submit([gate.commands(&gpu)], Duration::ZERO).unwrap();
+            let end = fence.wait();
+            assert!(matches!(end, Err(WaitError::Timeout { .. })), "{end:?}");
+            let end = fence.wait_until(Instant::now());
+            assert!(matches!(end, Err(WaitError::Timeout { .. })), "{end:?}");
+            fences.push(fence);
+            gate.open();
+            for timeout in [Duration::MAX, Duration::from_nanos(u64::MAX)] {
+                let gate = Gate::closed(&gpu);
+                let fence = queue.submit([gate.commands(&gpu)], timeout).unwrap();
+                let waiting = {
+                    let fence = fence.clone();
+                    thread::spawn(move || fence.wait())
+                };
+                let awaiting = {
+                    let fence = fence.clone();
+                    thread::spawn(move || pollster::block_on(fence.into_future()))
+                };
+                gate.open();
+                assert_eq!(waiting.join().unwrap(), Ok(()));
+                assert_eq!(awaiting.join().unwrap(), Ok(()));
+                fences.push(fence);
+            }
+            for fence in fences {
+                assert_eq!(fence.wait_until(Instant::now()), Ok(()));
+            }
+        }
+    });
+    assert_eq!(validation_messages(), Vec::<String>::new());
+}
+
+#[test]
+fn the_last_handle_on_a_device_waits_for_the_gpu_and_ends_every_wait() {
+    within(WATCHDOG, || {
+        for is_polled in [false, true] {
+            let gpu = gpu();
+            let gate = Gate::closed(&gpu);
+            let queue = match is_polled {
+                true => FencedQueue::polled(gpu.device(), gpu.queue()).unwrap(),
+                false => gpu.fenced_queue().clone(),
+            };
+            let fence = queue.submit([gate.commands(&gpu)], LONG).unwrap();
+            let waiters: Vec<_> = (0..THREADS)
+                .map(|_| {
+                    let fence = fence.clone();
+                    thread::spawn(move || fence.wait())
+                })
+                .collect();
+            let (gone, is_gone) = channel();
+            let dropping = thread::spawn(move || {
+                drop((gpu, queue));
+                gone.send(()).unwrap();
+            });
+            let early = is_gone.recv_timeout(SHORT);
+            assert!(early.is_err(), "the last handle went before the work");
+            gate.open();
+            dropping.join().unwrap();
+            assert!(fence.is_signaled(), "the last handle went before the work");
+            for waiter in waiters {
+                assert_eq!(waiter.join().unwrap(), Ok(()));
+            }
+        }
     });
     assert_eq!(validation_messages(), Vec::<String>::new());
 }

@@ -8,9 +8,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use parking_lot::Mutex;
 
+use crate::scope::capture_errors;
+
 /// A buffer of four bytes that nobody ever uses.
 #[derive(Debug)]
 pub(crate) struct Canary {
+    device: wgpu::Device,
     buffer: Mutex<wgpu::Buffer>,
     refused: Arc<AtomicBool>,
 }
@@ -24,6 +27,7 @@ impl Canary {
             mapped_at_creation: false,
         });
         Self {
+            device: device.clone(),
             buffer: Mutex::new(buffer),
             refused: Arc::default(),
         }
@@ -37,13 +41,17 @@ impl Canary {
         // The map of a device that is well is still pending when this returns, and ends in an error
         // only when it is given up below.
         self.refused.store(false, Ordering::Relaxed);
-        buffer.map_async(wgpu::MapMode::Read, .., move |mapped| {
-            if mapped.is_err() {
-                refused.store(true, Ordering::Relaxed);
-            }
+        // An unmap of a device that is lost is an error, which is not for the host's handler.
+        let (is_dead, _) = capture_errors(&self.device, || {
+            buffer.map_async(wgpu::MapMode::Read, .., move |mapped| {
+                if mapped.is_err() {
+                    refused.store(true, Ordering::Relaxed);
+                }
+            });
+            let is_dead = self.refused.load(Ordering::Relaxed);
+            buffer.unmap();
+            is_dead
         });
-        let is_dead = self.refused.load(Ordering::Relaxed);
-        buffer.unmap();
         is_dead
     }
 }
