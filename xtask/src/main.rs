@@ -8,6 +8,7 @@ mod needs;
 mod test;
 #[cfg(test)]
 mod tidy;
+mod vendor;
 
 use std::process::ExitCode;
 
@@ -28,6 +29,7 @@ enum Task {
     Demo(demo::Options),
     DocsImages(docs_images::Options),
     Test(test::Options),
+    Vendor(vendor::Options),
 }
 
 fn main() -> ExitCode {
@@ -48,6 +50,7 @@ fn run(task: Task) -> anyhow::Result<ExitCode> {
         Task::Demo(options) => demo::run(&shell, &options),
         Task::DocsImages(options) => docs_images::run(&shell, &options),
         Task::Test(options) => test::run(&shell, &options),
+        Task::Vendor(options) => vendor::run(&options),
     }
 }
 
