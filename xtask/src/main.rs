@@ -103,6 +103,18 @@ mod tests {
         assert_eq!(options.names, ["blend"]);
     }
 
+    #[test]
+    fn patches_are_applied_and_checked() {
+        for arguments in [
+            &["vendor", "apply"][..],
+            &["vendor", "apply", "--into", "elsewhere"],
+            &["vendor", "check"],
+        ] {
+            let task = parse(arguments);
+            assert!(matches!(task, Task::Vendor(_)), "{arguments:?}: {task:?}");
+        }
+    }
+
     fn parse(arguments: &[&str]) -> Task {
         Cli::try_parse_from([&["xtask"], arguments].concat())
             .expect("parses")

@@ -3,6 +3,8 @@
 mod application;
 mod folder;
 mod queue;
+#[cfg(test)]
+mod tests;
 mod upstream;
 
 use std::path::{Path, PathBuf};
