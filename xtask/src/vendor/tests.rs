@@ -31,12 +31,12 @@ impl Case {
         upstream.archive(&self.workspace).expect("an archive")
     }
 
-    fn into(&self) -> PathBuf {
+    fn patched(&self) -> PathBuf {
         self.folder.path().join("wgpu-hal")
     }
 
     fn apply(&self) -> anyhow::Result<()> {
-        self.queue.apply(&self.archive(), &self.into())
+        self.queue.apply(&self.archive(), &self.patched())
     }
 
     /// What the error says, with all that it follows from.
@@ -61,8 +61,8 @@ fn the_queue_fits_the_locked_version() {
     case.apply().expect("applies");
 
     assert_holds(case.folder.path(), &["wgpu-hal"]);
-    let dx12 = read(&case.into().join("src/dx12/mod.rs"));
-    let device = read(&case.into().join("src/dx12/device.rs"));
+    let dx12 = read(&case.patched().join("src/dx12/mod.rs"));
+    let device = read(&case.patched().join("src/dx12/device.rs"));
     assert!(!dx12.contains("idle_event"), "an event is still shared");
     assert!(
         !device.contains("GetCompletedValue"),
@@ -72,25 +72,21 @@ fn the_queue_fits_the_locked_version() {
         !dx12.contains("as_millis") && !device.contains("as_millis"),
         "a timeout is still rounded down"
     );
-    assert_eq!(
-        read(&case.into().join("PATCHES.md")),
-        read(
-            &case
-                .workspace
-                .workspace_root
-                .join(WGPU_HAL)
-                .join("README.md")
-                .into()
-        ),
-    );
+    assert_eq!(read(&case.patched().join("PATCHES.md")), case.queue.readme);
 }
 
 #[test]
 fn the_queue_is_for_what_cargo_lock_holds() {
     let case = Case::new();
-    let lock: toml::Table = read(&case.workspace.workspace_root.join("Cargo.lock").into())
-        .parse()
-        .expect("TOML");
+    let lock: toml::Table = read(
+        &case
+            .workspace
+            .workspace_root
+            .join("Cargo.lock")
+            .as_std_path(),
+    )
+    .parse()
+    .expect("TOML");
     let upstream = &case.queue.upstream;
     let locked: Vec<_> = lock["package"]
         .as_array()
@@ -151,20 +147,20 @@ fn a_hunk_that_does_not_fit_is_named_and_nothing_is_written() {
 fn what_is_there_outlives_a_queue_that_does_not_fit() {
     let mut case = Case::new();
     case.apply().expect("applies");
-    let before = contents(&case.into()).expect("is read");
+    let before = contents(&case.patched()).expect("is read");
 
     let again = case.queue.patches[0].clone();
     case.queue.patches.push(again);
     let error = case.apply_error();
     assert!(error.contains("error applying hunk #1"), "{error}");
-    assert!(before == contents(&case.into()).expect("is read"));
+    assert!(before == contents(&case.patched()).expect("is read"));
     assert_holds(case.folder.path(), &["wgpu-hal"]);
 }
 
 #[test]
 fn applying_again_changes_nothing_and_mends_what_was_changed() {
     let case = Case::new();
-    let changed = case.into().join("src/dx12/mod.rs");
+    let changed = case.patched().join("src/dx12/mod.rs");
     let time = |path: &Path| {
         fs::metadata(path)
             .and_then(|it| it.modified())
@@ -172,23 +168,23 @@ fn applying_again_changes_nothing_and_mends_what_was_changed() {
     };
 
     case.apply().expect("applies");
-    let first = (contents(&case.into()).expect("is read"), time(&changed));
+    let first = (contents(&case.patched()).expect("is read"), time(&changed));
     case.apply().expect("applies again");
-    let second = (contents(&case.into()).expect("is read"), time(&changed));
+    let second = (contents(&case.patched()).expect("is read"), time(&changed));
     // Not even a time, by which cargo tells what to compile again.
     assert!(first == second);
 
     fs::write(&changed, "").expect("is written");
     case.apply().expect("applies to what was changed");
-    assert!(first.0 == contents(&case.into()).expect("is read"));
+    assert!(first.0 == contents(&case.patched()).expect("is read"));
     assert_holds(case.folder.path(), &["wgpu-hal"]);
 }
 
 #[test]
 fn a_folder_of_the_users_is_not_replaced() {
     let case = Case::new();
-    let theirs = case.into().join("Cargo.toml");
-    fs::create_dir(case.into()).expect("is created");
+    let theirs = case.patched().join("Cargo.toml");
+    fs::create_dir(case.patched()).expect("is created");
     fs::write(&theirs, "theirs").expect("is written");
 
     let error = case.apply_error();
