@@ -78,15 +78,8 @@ fn the_queue_fits_the_locked_version() {
 #[test]
 fn the_queue_is_for_what_cargo_lock_holds() {
     let case = Case::new();
-    let lock: toml::Table = read(
-        &case
-            .workspace
-            .workspace_root
-            .join("Cargo.lock")
-            .as_std_path(),
-    )
-    .parse()
-    .expect("TOML");
+    let lock = case.workspace.workspace_root.join("Cargo.lock");
+    let lock: toml::Table = read(lock.as_std_path()).parse().expect("TOML");
     let upstream = &case.queue.upstream;
     let locked: Vec<_> = lock["package"]
         .as_array()
