@@ -29,7 +29,7 @@ mod dx12 {
     use clap::Parser;
     use framefence::fence::testing::Dx12Fence;
     use framefence::{Gpu, GpuOptions};
-    use framefence_examples::latency::Latencies;
+    use framefence_examples::latency::{Latencies, Percentiles};
     use wgpu::hal::Device as _;
     use wgpu::hal::api::Dx12;
 
@@ -151,13 +151,13 @@ mod dx12 {
         for (what, of) in [
             (
                 "signal to waiter",
-                Kind::woken as fn(&Kind<'_>) -> &Latencies,
+                Kind::woken as fn(&Kind<'_>) -> Percentiles,
             ),
             ("wait for what is there", Kind::found),
         ] {
-            let base = of(hal_kind).percentiles();
+            let base = of(hal_kind);
             for kind in [ours_kind, hal_kind] {
-                let times = of(kind).percentiles();
+                let times = of(kind);
                 println!(
                     "{:<36}{:>9.4}{:>9.4}{:>9.4}{:>7.2}{:>7.2}",
                     format!("{what}, {}", kind.fence.name()),
@@ -195,12 +195,12 @@ mod dx12 {
             }
         }
 
-        fn woken(&self) -> &Latencies {
-            &self.woken
+        fn woken(&self) -> Percentiles {
+            self.woken.percentiles()
         }
 
-        fn found(&self) -> &Latencies {
-            &self.found
+        fn found(&self) -> Percentiles {
+            self.found.percentiles()
         }
 
         /// Times one wake-up: from before the signal until the waiter runs.

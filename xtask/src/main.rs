@@ -8,6 +8,7 @@ mod needs;
 mod test;
 #[cfg(test)]
 mod tidy;
+mod vendor;
 mod windows;
 
 use std::process::ExitCode;
@@ -29,6 +30,7 @@ enum Task {
     Demo(demo::Options),
     DocsImages(docs_images::Options),
     Test(test::Options),
+    Vendor(vendor::Options),
     Windows(windows::Options),
 }
 
@@ -50,6 +52,7 @@ fn run(task: Task) -> anyhow::Result<ExitCode> {
         Task::Demo(options) => demo::run(&shell, &options),
         Task::DocsImages(options) => docs_images::run(&shell, &options),
         Task::Test(options) => test::run(&shell, &options),
+        Task::Vendor(options) => vendor::run(&options),
         Task::Windows(options) => windows::run(&shell, &options),
     }
 }
@@ -101,6 +104,18 @@ mod tests {
         };
         assert!(options.check);
         assert_eq!(options.names, ["blend"]);
+    }
+
+    #[test]
+    fn patches_are_applied_and_checked() {
+        for arguments in [
+            &["vendor", "apply"][..],
+            &["vendor", "apply", "--into", "elsewhere"],
+            &["vendor", "check"],
+        ] {
+            let task = parse(arguments);
+            assert!(matches!(task, Task::Vendor(_)), "{arguments:?}: {task:?}");
+        }
     }
 
     #[test]

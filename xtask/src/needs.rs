@@ -99,9 +99,7 @@ fn missing<'a>(shell: &Shell, needs: &[Need<'a>]) -> anyhow::Result<Vec<Need<'a>
             Need::Lavapipe => lavapipe_manifest().is_some(),
             Need::ValidationLayers => validation_layers_are_installed(),
             Need::Ffmpeg => succeeds(shell, "ffmpeg", &["-version"]),
-            Need::WindowsToolchain => WINDOWS_TOOLCHAIN
-                .iter()
-                .all(|path| Path::new(path).exists()),
+            Need::WindowsToolchain => windows_toolchain_is_installed(),
             Need::WindowsCpp => succeeds(shell, "x86_64-w64-mingw32-g++-posix", &["--version"]),
             Need::Wine => succeeds(shell, "wine", &["--version"]),
             Need::Xvfb => succeeds(shell, "Xvfb", &["-help"]),
@@ -112,6 +110,13 @@ fn missing<'a>(shell: &Shell, needs: &[Need<'a>]) -> anyhow::Result<Vec<Need<'a>
         }
     }
     Ok(missing)
+}
+
+/// Whether Debian's Rust and mingw can build for Windows.
+pub(crate) fn windows_toolchain_is_installed() -> bool {
+    WINDOWS_TOOLCHAIN
+        .iter()
+        .all(|path| Path::new(path).exists())
 }
 
 fn list(needs: &[Need<'_>]) -> String {

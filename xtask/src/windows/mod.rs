@@ -4,10 +4,10 @@ mod display;
 mod prng;
 mod shader_compiler;
 mod test_program;
-mod toolchain;
+pub(crate) mod toolchain;
 mod wine;
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, ExitCode};
 use std::time::Duration;
 
@@ -16,6 +16,7 @@ use clap::{Args, Subcommand};
 use xshell::Shell;
 
 use crate::needs::{self, InstallOptions, Need};
+use crate::vendor;
 use test_program::Hal;
 use toolchain::{FOR_WINDOWS, IS_NATIVE, Toolchain};
 use wine::Wine;
@@ -49,10 +50,6 @@ struct CheckOptions {
 struct TestOptions {
     #[command(flatten)]
     install: InstallOptions,
-
-    /// Test the waits of the wgpu-hal in DIR as well, which has our patches
-    #[arg(long, value_name = "DIR")]
-    patched_hal: Option<PathBuf>,
 
     /// Programs of tests/tests to run [default: all that are for DirectX 12]
     #[arg(value_name = "PROGRAM")]
@@ -93,7 +90,8 @@ const FURTHER_TARGETS: &[&str] = &["x86_64-pc-windows-msvc", "aarch64-apple-darw
 /// The programs of tests/tests that are for DirectX 12.
 const DX12_TESTS: &[&str] = &["dx12", TEST_OF_THE_HAL];
 
-/// The one of them that looks at the waits of wgpu-hal itself.
+/// The one of them that looks at the waits of wgpu-hal itself: it runs with the stock one, and with
+/// one that has the patches of `vendor/`.
 const TEST_OF_THE_HAL: &str = "dx12_wakeups";
 
 /// A test program that takes longer hangs. Each takes seconds, but the machine may be busy.
@@ -150,8 +148,10 @@ fn test(shell: &Shell, options: &TestOptions) -> anyhow::Result<()> {
     let named: Vec<&str> = options.programs.iter().map(String::as_str).collect();
     let names = if named.is_empty() { DX12_TESTS } else { &named };
     let mut programs = toolchain.build_tests(names, &Hal::Stock)?;
-    if let Some(folder) = &options.patched_hal {
-        let patched = Hal::Patched(folder.clone());
+    if names.contains(&TEST_OF_THE_HAL) {
+        let folder = toolchain.folder().join("patched-hal");
+        vendor::apply(&vendor::workspace()?, &folder)?;
+        let patched = Hal::Patched(folder);
         programs.extend(toolchain.build_tests(&[TEST_OF_THE_HAL], &patched)?);
     }
 
