@@ -29,7 +29,7 @@ mod dx12 {
     use clap::Parser;
     use framefence::fence::testing::Dx12Fence;
     use framefence::{Gpu, GpuOptions};
-    use framefence_examples::latency::{Latencies, Percentiles};
+    use framefence_examples::latency::Latencies;
     use wgpu::hal::Device as _;
     use wgpu::hal::api::Dx12;
 
@@ -147,25 +147,24 @@ mod dx12 {
             "{:<36}{:>9}{:>9}{:>9}{:>7}{:>7}",
             "", "p50", "p95", "p99", "p50", "p95"
         );
-        let [ours_kind, hal_kind] = &kinds;
-        for (what, of) in [
+        let rows = [
+            ("signal to waiter", kinds.each_ref().map(|kind| &kind.woken)),
             (
-                "signal to waiter",
-                Kind::woken as fn(&Kind<'_>) -> Percentiles,
+                "wait for what is there",
+                kinds.each_ref().map(|kind| &kind.found),
             ),
-            ("wait for what is there", Kind::found),
-        ] {
-            let base = of(hal_kind);
-            for kind in [ours_kind, hal_kind] {
-                let times = of(kind);
+        ];
+        for (what, latencies) in rows {
+            let [ours_times, hal_times] = latencies.map(Latencies::percentiles);
+            for (fence, times) in [(ours.name(), ours_times), (hal.name(), hal_times)] {
                 println!(
                     "{:<36}{:>9.4}{:>9.4}{:>9.4}{:>7.2}{:>7.2}",
-                    format!("{what}, {}", kind.fence.name()),
+                    format!("{what}, {fence}"),
                     times.p50_ms,
                     times.p95_ms,
                     times.p99_ms,
-                    times.p50_ms / base.p50_ms,
-                    times.p95_ms / base.p95_ms
+                    times.p50_ms / hal_times.p50_ms,
+                    times.p95_ms / hal_times.p95_ms
                 );
             }
         }
@@ -193,14 +192,6 @@ mod dx12 {
                 woken: Latencies::new(),
                 found: Latencies::new(),
             }
-        }
-
-        fn woken(&self) -> Percentiles {
-            self.woken.percentiles()
-        }
-
-        fn found(&self) -> Percentiles {
-            self.found.percentiles()
         }
 
         /// Times one wake-up: from before the signal until the waiter runs.
