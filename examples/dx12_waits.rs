@@ -52,8 +52,8 @@ mod dx12 {
     trait Waits: Sync {
         fn name(&self) -> &'static str;
         fn signal(&self, value: u64) -> Result<()>;
-        /// Blocks until `value` is reached.
-        fn wait(&self, value: u64) -> Result<()>;
+        /// Blocks until `value` is reached; `deadline` is [`TIMEOUT`] from now.
+        fn wait(&self, value: u64, deadline: Instant) -> Result<()>;
     }
 
     impl Waits for Dx12Fence {
@@ -66,8 +66,8 @@ mod dx12 {
             Ok(unsafe { self.raw().Signal(value) }?)
         }
 
-        fn wait(&self, value: u64) -> Result<()> {
-            let reached = Self::wait(self, value, Instant::now() + TIMEOUT)?;
+        fn wait(&self, value: u64, deadline: Instant) -> Result<()> {
+            let reached = Self::wait(self, value, deadline)?;
             ensure!(reached >= value, "a wake-up was lost");
             Ok(())
         }
@@ -101,7 +101,7 @@ mod dx12 {
             Ok(unsafe { self.fence.raw_fence().Signal(value) }?)
         }
 
-        fn wait(&self, value: u64) -> Result<()> {
+        fn wait(&self, value: u64, _deadline: Instant) -> Result<()> {
             // SAFETY: nothing is destroyed through the guard.
             let hal = unsafe { self.device.as_hal::<Dx12>() }.context("not a DirectX 12 device")?;
             // SAFETY: the fence is of this device, and alive.
@@ -197,12 +197,13 @@ mod dx12 {
         /// Times one wake-up: from before the signal until the waiter runs.
         fn wake(&mut self, value: u64) -> Result<()> {
             let fence = self.fence;
+            let deadline = Instant::now() + TIMEOUT;
             let (begun, has_begun): (Sender<()>, Receiver<()>) = channel();
             let (signalled, woken) = thread::scope(|scope| {
                 let waiter = scope.spawn(move || {
                     // Nobody is there to hear it if the other side has failed.
                     let _ = begun.send(());
-                    fence.wait(value).map(|()| Instant::now())
+                    fence.wait(value, deadline).map(|()| Instant::now())
                 });
                 // An error here means that the waiter has failed, which it will say.
                 let _ = has_begun.recv();
@@ -221,8 +222,9 @@ mod dx12 {
         /// Times a wait for a value that is there.
         fn find_ready(&mut self, value: u64) -> Result<()> {
             self.fence.signal(value)?;
+            let deadline = Instant::now() + TIMEOUT;
             let start = Instant::now();
-            self.fence.wait(value)?;
+            self.fence.wait(value, deadline)?;
             self.found.record(start.elapsed());
             Ok(())
         }
