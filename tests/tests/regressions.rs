@@ -242,6 +242,30 @@ fn target(gpu: &Gpu) -> wgpu::Texture {
     })
 }
 
+/// A poll that meets the unmap of the engine's canary leaves it mapped, and a mapped buffer refuses to be
+/// mapped as one of a lost device does.
+#[test]
+fn a_device_that_is_well_is_not_taken_for_lost_while_a_host_polls() {
+    let gpu = gpu();
+    within(WATCHDOG, move || {
+        let queue = FencedQueue::polled(gpu.device(), gpu.queue()).unwrap();
+        let is_over = AtomicBool::new(false);
+        let poll = || {
+            while !is_over.load(Ordering::SeqCst) {
+                gpu.device().poll(wgpu::PollType::Poll).unwrap();
+            }
+        };
+        let lost = thread::scope(|threads| {
+            (0..3).for_each(|_| drop(threads.spawn(poll)));
+            let lost = (0..20_000).find_map(|_| queue.find_out_whether_lost());
+            is_over.store(true, Ordering::SeqCst);
+            lost
+        });
+        assert_eq!(lost, None);
+    });
+    assert_eq!(validation_messages(), Vec::<String>::new());
+}
+
 /// Contract: a lost device ends every frame, those included that have not come to the GPU.
 #[test]
 fn a_lost_device_ends_frames_that_wait_for_their_turn() {
