@@ -167,11 +167,8 @@ fn a_folder_that_takes_no_files_is_refused_with_the_reason() {
     for name in ["a.png", "%d.png", "a.y4m"] {
         let error = refused(&Path::new("/proc").join(name), Path::new("/proc"));
         assert!(matches!(error, OpenError::CreateFile { .. }), "{error}");
-        assert!(
-            error
-                .source()
-                .is_some_and(<dyn std::error::Error>::is::<std::io::Error>)
-        );
+        let source = std::error::Error::source(&error);
+        assert!(source.is_some_and(<dyn std::error::Error>::is::<std::io::Error>));
     }
 }
 
