@@ -71,7 +71,7 @@ impl QueueFence for PolledFence {
                 None => return Ok(progress.reached),
             }
         };
-        if poll_until(&self.device, index, deadline)? {
+        if poll_until(&self.device, index.as_ref(), deadline)? {
             let mut progress = self.lock();
             progress.pending = progress.pending.split_off(&(value + 1));
             progress.reached = progress.reached.max(value);
@@ -88,7 +88,7 @@ impl QueueFence for PolledFence {
 /// says whether it is done. Its callbacks run before this returns, unless another thread has them.
 pub(crate) fn poll_until(
     device: &wgpu::Device,
-    index: Option<wgpu::SubmissionIndex>,
+    index: Option<&wgpu::SubmissionIndex>,
     deadline: Instant,
 ) -> Result<bool, SubmissionLost> {
     loop {
@@ -99,7 +99,7 @@ pub(crate) fn poll_until(
             return Ok(false);
         }
         let wait = wgpu::PollType::Wait {
-            submission_index: index.clone(),
+            submission_index: index.cloned(),
             timeout: Some(left),
         };
         match device.poll(wait) {
