@@ -203,7 +203,7 @@ fn map_and_unmap(gpu: &Gpu) {
     gpu.queue().submit([]);
     let (mapped, is_mapped) = channel();
     buffer.map_async(wgpu::MapMode::Read, .., move |end| {
-        mapped.send(end).unwrap()
+        mapped.send(end).unwrap();
     });
     wait_for_all(gpu);
     // Another thread may have the callback still.
