@@ -1,4 +1,4 @@
-//! Opens every GPU that wgpu offers through Vulkan, Metal or DirectX 12.
+//! Opens every GPU that wgpu offers through Vulkan, Metal or DirectX 12; with `--opengl`, through OpenGL.
 //!
 //! Exit status 0: at least one opened, each is listed on stdout. Exit status 1: none did.
 //! `cargo xtask` asks it whether a driver has to be installed; by hand it tells which adapters
@@ -7,7 +7,10 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let backends = wgpu::Backends::PRIMARY;
+    let backends = match std::env::args().nth(1).as_deref() {
+        Some("--opengl") => wgpu::Backends::GL,
+        _ => wgpu::Backends::PRIMARY,
+    };
     let instance = wgpu::Instance::new(wgpu::InstanceDescriptor {
         backends,
         flags: wgpu::InstanceFlags::empty(),
@@ -18,7 +21,11 @@ fn main() -> ExitCode {
     for adapter in pollster::block_on(instance.enumerate_adapters(backends)) {
         let info = adapter.get_info();
         let name = format!("{} ({}, {:?})", info.name, info.backend, info.device_type);
-        match pollster::block_on(adapter.request_device(&wgpu::DeviceDescriptor::default())) {
+        match pollster::block_on(adapter.request_device(&wgpu::DeviceDescriptor {
+            // OpenGL's may be below wgpu's own.
+            required_limits: adapter.limits(),
+            ..Default::default()
+        })) {
             Ok(_) => {
                 println!("{name}");
                 opened = ExitCode::SUCCESS;

@@ -127,6 +127,7 @@ const DEBIAN: System = System {
     packages: |need| {
         Some(match need {
             Need::GpuDriver { .. } | Need::Lavapipe => "mesa-vulkan-drivers libvulkan1",
+            Need::OpenGl { .. } => "libegl1 libgl1-mesa-dri",
             Need::ValidationLayers => "vulkan-validationlayers",
             Need::Ffmpeg => "ffmpeg",
             Need::WindowsToolchain => {

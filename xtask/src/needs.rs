@@ -17,6 +17,10 @@ pub(crate) enum Need<'a> {
     GpuDriver {
         probe: &'a Path,
     },
+    /// Asked for by the same example.
+    OpenGl {
+        probe: &'a Path,
+    },
     /// The driver that needs no GPU.
     Lavapipe,
     ValidationLayers,
@@ -36,6 +40,7 @@ impl fmt::Display for Need<'_> {
             Self::GpuDriver { .. } => {
                 "a GPU driver (no adapter opens through Vulkan, Metal or DirectX 12)"
             }
+            Self::OpenGl { .. } => "an OpenGL driver with EGL",
             Self::ValidationLayers => "the Vulkan validation layers",
             Self::Lavapipe => "Mesa's software driver for Vulkan",
             Self::Ffmpeg => "ffmpeg",
@@ -95,7 +100,8 @@ fn missing<'a>(shell: &Shell, needs: &[Need<'a>]) -> anyhow::Result<Vec<Need<'a>
     let mut missing = Vec::new();
     for &need in needs {
         let met = match need {
-            Need::GpuDriver { probe } => gpu_opens(shell, probe)?,
+            Need::GpuDriver { probe } => gpu_opens(shell, probe, &[])?,
+            Need::OpenGl { probe } => gpu_opens(shell, probe, &["--opengl"])?,
             Need::Lavapipe => lavapipe_manifest().is_some(),
             Need::ValidationLayers => validation_layers_are_installed(),
             Need::Ffmpeg => succeeds(shell, "ffmpeg", &["-version"]),
@@ -129,8 +135,8 @@ fn list(needs: &[Need<'_>]) -> String {
 
 /// Asks the driver itself. The loader's files would not do: Mesa installs drivers for GPUs that
 /// the machine does not have, and a driver can be there without the loader.
-fn gpu_opens(shell: &Shell, gpu_probe: &Path) -> anyhow::Result<bool> {
-    let output = cmd!(shell, "{gpu_probe}")
+fn gpu_opens(shell: &Shell, gpu_probe: &Path, arguments: &[&str]) -> anyhow::Result<bool> {
+    let output = cmd!(shell, "{gpu_probe} {arguments...}")
         .quiet()
         .ignore_status()
         .output()

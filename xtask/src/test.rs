@@ -13,7 +13,7 @@ use crate::needs::{self, InstallOptions, Need};
 /// Run every test: unit, integration, doc
 ///
 /// Makes sure that what the tests need is on the machine (a GPU driver, the Vulkan validation
-/// layers, ffmpeg, Xvfb), then runs `cargo test --workspace` and ends with its status.
+/// layers, ffmpeg, Xvfb, OpenGL), then runs `cargo test --workspace` and ends with its status.
 #[derive(Args, Debug)]
 pub(crate) struct Options {
     #[command(flatten)]
@@ -31,8 +31,9 @@ pub(crate) fn run(shell: &Shell, options: &Options) -> anyhow::Result<ExitCode> 
     let mut needs = vec![Need::GpuDriver { probe: &gpu_probe }, Need::Ffmpeg];
     if cfg!(target_os = "linux") {
         // The layers are Vulkan's, which is the backend of Linux alone; elsewhere a window takes no
-        // server.
-        needs.extend([Need::ValidationLayers, Need::Xvfb]);
+        // server, and OpenGL is not tried.
+        let opengl = Need::OpenGl { probe: &gpu_probe };
+        needs.extend([Need::ValidationLayers, Need::Xvfb, opengl]);
     }
     needs::ensure(shell, &needs, &options.install)?;
 
