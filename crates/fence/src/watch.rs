@@ -271,7 +271,7 @@ fn triage(shared: &Shared) {
 fn guard<R>(call: impl FnOnce() -> R) -> Option<R> {
     let result = catch_unwind(AssertUnwindSafe(call));
     if result.is_err() {
-        tracing::error!("a callback on the device panicked");
+        tracing::error!("a callback on the device panicked, or wgpu at its loss");
     }
     result.ok()
 }
