@@ -36,6 +36,7 @@ const MAY_BE_UNSAFE: &[&str] = &[
     "crates/fence/src/metal.rs",
     "crates/fence/src/vulkan.rs",
     "crates/media/src/h264_encoder.rs",
+    "examples/dx12_waits.rs",
     "examples/src/raw_vulkan/",
     "tests/src/shared_memory.rs",
     "tests/tests/canary.rs",
