@@ -147,6 +147,34 @@ fn a_device_destroyed_while_8_threads_wait_for_submissions_ends_each() {
 }
 
 #[test]
+fn a_host_that_says_its_device_is_lost_ends_the_waits_of_8_threads_at_once() {
+    within(WATCHDOG, || {
+        for is_polled in [false, true] {
+            let gpu = Host::new().gpu();
+            let queue = match is_polled {
+                true => FencedQueue::polled(gpu.device(), gpu.queue()).unwrap(),
+                false => gpu.fenced_queue().clone(),
+            };
+            let gate = Gate::closed(&gpu);
+            let fence = queue.submit([gate.commands(&gpu)], LONG).unwrap();
+            let waiters: Vec<_> = (0..THREADS)
+                .map(|_| {
+                    let fence = fence.clone();
+                    thread::spawn(move || fence.wait())
+                })
+                .collect();
+            queue.lost_marker()("the cable is out");
+            for waiter in waiters {
+                let end = waiter.join().unwrap();
+                assert!(matches!(end, Err(WaitError::Lost(_))), "{end:?}");
+            }
+            gate.open();
+        }
+    });
+    assert_eq!(validation_messages(), Vec::<String>::new());
+}
+
+#[test]
 fn deadlines_of_zero_ask_and_those_beyond_any_limit_are_kept() {
     let gpu = gpu();
     within(WATCHDOG, move || {
