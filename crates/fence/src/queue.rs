@@ -238,11 +238,7 @@ impl FencedQueue {
         }
         // Only now: a submission whose fence is signalled before its callback is registered would
         // be taken for one whose signal was carried away.
-        shared.watch.push(value, Watched::new(submission));
-        if let Some(lost) = shared.lost.get() {
-            // It may have been lost between the check and the push.
-            shared.lose(lost.clone());
-        }
+        shared.watch_for(value, Watched::new(submission));
     }
 
     /// A function that ends every wait on this device with the reason it is given, and has what is
