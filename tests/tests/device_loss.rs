@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::future::IntoFuture;
+use std::iter;
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
 use std::thread;
@@ -19,6 +20,8 @@ const THREADS: usize = 8;
 const SHORT: Duration = Duration::from_millis(20);
 /// Longer than a test takes.
 const LONG: Duration = Duration::from_secs(600);
+/// Far shorter than a gate lasts by itself.
+const LIMIT: Duration = Duration::from_secs(5);
 /// Shorter than any frame's deadline, so that a frame that waits for it fails its test.
 const WATCHDOG: Duration = Duration::from_secs(50);
 
@@ -59,6 +62,33 @@ fn a_host_that_says_its_device_is_lost_ends_frames_that_the_gpu_still_has() {
         }
         assert_eq!(gpu.lost().as_deref(), Some("the cable is out"));
         assert_all_further_are_lost(&gpu, &renderer);
+        gate.open();
+    });
+    assert_eq!(validation_messages(), Vec::<String>::new());
+}
+
+/// Its signal was carried away, and a software driver blocks the empty submission that is sent behind it:
+/// the watching thread has it in hand until the GPU goes on.
+#[test]
+fn a_submission_that_is_about_to_be_watched_again_ends_when_the_device_is_lost() {
+    let gpu = Host::new().gpu();
+    within(WATCHDOG, move || {
+        let gate = Gate::closed(&gpu);
+        let host_submits = || {
+            gpu.queue().submit([]);
+        };
+        let commands = iter::once_with(|| {
+            thread::scope(|threads| threads.spawn(host_submits).join().unwrap());
+            gate.commands(&gpu)
+        });
+        let fence = gpu.fenced_queue().submit(commands, LONG).unwrap();
+        // The engine tells nobody that it takes a wait up again.
+        while gpu.fenced_queue().report().rearmed == 0 {
+            thread::yield_now();
+        }
+        gpu.lost_marker()("the cable is out");
+        let end = fence.wait_until(Instant::now() + LIMIT);
+        assert!(matches!(end, Err(WaitError::Lost(_))), "{end:?}");
         gate.open();
     });
     assert_eq!(validation_messages(), Vec::<String>::new());

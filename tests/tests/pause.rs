@@ -169,6 +169,30 @@ fn what_a_hosts_callback_submits_in_a_pause_comes_after_it() {
     assert_eq!(validation_messages(), Vec::<String>::new());
 }
 
+/// It holds up what would empty the driver, so a wait for that would not end before its deadline.
+#[test]
+fn a_hosts_callback_is_refused_a_pause_while_the_driver_is_at_work() {
+    let gpu = gpu();
+    within(WATCHDOG, move || {
+        let queue = gpu.fenced_queue();
+        let gate = Gate::closed(&gpu);
+        gpu.queue().submit([]);
+        let (asked, paused) = channel();
+        let host = gpu.clone();
+        // It runs in the submit that comes now, or on the watching thread.
+        gpu.queue().on_submitted_work_done(move || {
+            let pause = host.fenced_queue().pause(LONG).map(drop);
+            asked.send(pause.map_err(|error| error.in_driver)).unwrap();
+        });
+        let fence = queue.submit([gate.commands(&gpu)], LONG).unwrap();
+        gate.open();
+        assert_eq!(fence.wait(), Ok(()));
+        assert_eq!(paused.recv().unwrap(), Err(1));
+        drop(gpu.pause_submits().unwrap());
+    });
+    assert_eq!(validation_messages(), Vec::<String>::new());
+}
+
 fn renderer(gpu: &Gpu) -> Renderer {
     Renderer::new(gpu, RendererOptions::default()).unwrap()
 }

@@ -259,7 +259,9 @@ impl Gpu {
     /// thread submits meanwhile; with nothing of the engine's in the driver, it also does not wait
     /// for the engine's work with wgpu's locks held. Frames that are asked for meanwhile are painted
     /// and wait with their own deadlines. A thread that holds a pause must not wait for a frame, nor
-    /// submit one by [`Renderer::submit_now`](crate::Renderer::submit_now).
+    /// submit one by [`Renderer::submit_now`](crate::Renderer::submit_now). Without a fence of the
+    /// backend's own ([`FenceBackend::Polled`]), it keeps back what comes through this `Gpu` and its
+    /// clones.
     ///
     /// # Errors
     ///

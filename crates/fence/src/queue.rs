@@ -17,8 +17,9 @@ use crate::{
 
 /// A device's queue whose submissions can each be waited for.
 ///
-/// On Vulkan there is one for each device in a process, however often it is asked for, so that all
-/// who submit through it share one lock and one order. Cloning gives another handle on it. Dropping
+/// There is one for each device in a process, however often it is asked for, so that all who submit
+/// through it share one lock, one order and one pause; only of devices that have no fence of their own
+/// ([`FenceBackend::Polled`]) each call makes another. Cloning gives another handle on it. Dropping
 /// the last one waits until the GPU has finished what was submitted through it, as dropping a
 /// `wgpu::Queue` does, but for a minute at most.
 #[derive(Clone, Debug)]
@@ -54,8 +55,8 @@ pub struct Done {
 pub struct QueueReport {
     /// Submissions made through the queue, without those of the next line.
     pub submissions: u64,
-    /// Empty submissions that were sent behind one whose signal came before its proof, because a
-    /// host's submission had carried it away.
+    /// Empty submissions that were sent behind one whose signal came before its proof: a host's
+    /// submission had carried it away, or (on Metal) it overtook the work.
     pub rearmed: u64,
 }
 
@@ -192,9 +193,7 @@ impl FencedQueue {
     ) -> Result<Made, SubmitError> {
         let shared = self.shared();
         let asked = Instant::now();
-        // A callback of the host's there holds up what would empty the driver.
-        let is_in_callback = self.is_watched_by_this_thread() || shared.is_submitting_here();
-        let slot = tracing::trace_span!("driver_slot").in_scope(|| match is_in_callback {
+        let slot = tracing::trace_span!("driver_slot").in_scope(|| match self.is_in_callback() {
             true => shared.slots.acquire_another(deadline),
             false => shared.slots.acquire(deadline),
         });
@@ -238,11 +237,7 @@ impl FencedQueue {
         }
         // Only now: a submission whose fence is signalled before its callback is registered would
         // be taken for one whose signal was carried away.
-        shared.watch.push(value, Watched::new(submission));
-        if let Some(lost) = shared.lost.get() {
-            // It may have been lost between the check and the push.
-            shared.lose(lost.clone());
-        }
+        shared.watch_for(value, Watched::new(submission));
     }
 
     /// A function that ends every wait on this device with the reason it is given, and has what is
@@ -284,21 +279,31 @@ impl FencedQueue {
     /// (`GpuWaitTimeout`) when another thread submits meanwhile; on Vulkan it also has the driver wait
     /// for the device without keeping others from its queue, which is not allowed. What the host itself
     /// submits is its own matter. A thread that holds a pause and submits through the queue waits for
-    /// itself, until its deadline. Any number of threads can hold one at a time.
+    /// itself, until its deadline. Any number of threads can hold one at a time. A callback that runs in
+    /// a submit of ours or on the watching thread gets a pause at once or not at all: it would wait for
+    /// itself.
     ///
     /// # Errors
     ///
     /// [`PauseError`] if the driver was busy for longer than `timeout`; then nothing is kept back.
     pub fn pause(&self, timeout: Duration) -> Result<SubmitPause, PauseError> {
         let asked = Instant::now();
-        let pause = self.shared().slots.pause(deadline_after(timeout));
-        match pause {
+        let deadline = match self.is_in_callback() {
+            true => asked,
+            false => deadline_after(timeout),
+        };
+        match self.shared().slots.pause(deadline) {
             Ok(pause) => Ok(SubmitPause { _pause: pause }),
             Err(in_driver) => Err(PauseError {
                 in_driver,
                 waited: asked.elapsed(),
             }),
         }
+    }
+
+    /// Whether this is a callback of the host's that holds up what would empty the driver.
+    fn is_in_callback(&self) -> bool {
+        self.is_watched_by_this_thread() || self.shared().is_submitting_here()
     }
 
     /// Whether this is the thread that watches the queue, which must not wait for it.

@@ -13,7 +13,7 @@ use crate::canary::Canary;
 use crate::polled::poll_until;
 use crate::scope::capture_errors;
 use crate::slots::DriverSlots;
-use crate::watch::Watch;
+use crate::watch::{Watch, Watched};
 use crate::{SubmissionLost, SubmitError, deadline_after};
 
 pub(crate) struct Shared {
@@ -116,6 +116,15 @@ impl Shared {
 
     pub(crate) fn needs_proof(&self) -> bool {
         self.proof_required.load(Ordering::SeqCst)
+    }
+
+    /// Has the watching thread see a submission to its end.
+    pub(crate) fn watch_for(&self, value: u64, watched: Watched) {
+        self.watch.push(value, watched);
+        if let Some(lost) = self.lost.get() {
+            // Whoever told may have come before the push, and then nobody ends it.
+            self.lose(lost.clone());
+        }
     }
 
     pub(crate) fn lose(&self, reason: SubmissionLost) {

@@ -144,6 +144,9 @@ pub(crate) struct Watch {
 #[derive(Default)]
 struct State {
     watched: BTreeMap<u64, Watched>,
+    /// What the thread has taken out of these. A loss has to find it as well: the submission behind
+    /// one may block in the driver, until the GPU is done.
+    in_hand: Vec<Arc<Submission>>,
     closed: bool,
 }
 
@@ -174,11 +177,11 @@ impl Watch {
     }
 
     pub(crate) fn take_all(&self) -> Vec<Arc<Submission>> {
-        let watched = std::mem::take(&mut self.lock().watched);
-        watched
-            .into_values()
-            .map(|watched| watched.submission)
-            .collect()
+        let mut state = self.lock();
+        let mut all = std::mem::take(&mut state.in_hand);
+        let watched = std::mem::take(&mut state.watched);
+        all.extend(watched.into_values().map(|watched| watched.submission));
+        all
     }
 
     /// The value of the submission that will be done next; blocks while there is none. `None` when
@@ -202,7 +205,15 @@ impl Watch {
     fn take_reached(&self, value: u64) -> BTreeMap<u64, Watched> {
         let mut state = self.lock();
         let later = state.watched.split_off(&(value + 1));
-        std::mem::replace(&mut state.watched, later)
+        let reached = std::mem::replace(&mut state.watched, later);
+        let in_hand = reached.values().map(|it| Arc::clone(&it.submission));
+        state.in_hand.extend(in_hand);
+        reached
+    }
+
+    /// All that was taken is finished or watched again.
+    fn hand_back(&self) {
+        self.lock().in_hand.clear();
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -257,6 +268,7 @@ fn run(shared: &Shared) {
         for watched in done.into_values() {
             settle(shared, watched);
         }
+        shared.watch.hand_back();
     }
     // A host's submission may still carry a signal whose own submission was refused.
     shared.wait_for_all();
@@ -308,7 +320,7 @@ fn settle(shared: &Shared, watched: Watched) {
                     submission,
                     rearmed: true,
                 };
-                shared.watch.push(value, watched);
+                shared.watch_for(value, watched);
             }
             Err(lost) => submission.finish(Err(lost)),
         }
