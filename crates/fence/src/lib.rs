@@ -25,9 +25,8 @@
 //! All types are `Send` and `Sync`. Callbacks run on the watching thread, or on any thread that
 //! submits to or polls the device at that moment; in a submit of ours, under the submit lock. They
 //! must be short. A host's callback that submits through the engine is not made to wait for the
-//! driver, but one that waits for a frame waits for itself, and one that opens a queue
-//! ([`FencedQueue::of`]) while another is being opened on the same thread hangs. An error of wgpu's that
-//! a host's callback makes within a submit of ours is taken for that submission's.
+//! driver, but one that waits for a frame waits for itself. An error of wgpu's that a host's callback
+//! makes within a submit of ours is taken for that submission's.
 
 mod backend;
 mod canary;
