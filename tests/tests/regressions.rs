@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
@@ -12,7 +13,7 @@ use framefence::{
     FrameError, FrameRequest, Gpu, PaintContext, PendingFrame, Renderer, RendererOptions, Size,
     Stage, Time, wgpu,
 };
-use framefence_tests::{Gate, Pattern, gpu, validation_messages, wait_for, within};
+use framefence_tests::{Gate, Host, Pattern, gpu, validation_messages, wait_for, within};
 
 const SIZE: Size = Size::new(64, 64);
 const BYTES: u64 = 64 * 64 * 4;
@@ -158,6 +159,26 @@ fn a_hosts_callback_may_submit_through_the_engine() {
             .wait()
             .unwrap();
         assert!(called.load(Ordering::SeqCst));
+    });
+    assert_eq!(validation_messages(), Vec::<String>::new());
+}
+
+/// The callback runs in a submit of the probe, on the thread that opens the queue.
+#[test]
+fn a_hosts_callback_may_open_the_queue_that_is_being_opened() {
+    within(WATCHDOG, move || {
+        let host = Host::new();
+        host.queue.submit([]);
+        let (opened, within_open) = channel();
+        let again = host.clone();
+        host.queue
+            .on_submitted_work_done(move || opened.send(again.gpu()).unwrap());
+        let gpu = host.gpu();
+        let other = within_open.recv().unwrap();
+        let fence = gpu.fenced_queue().submit([], Duration::from_secs(5));
+        fence.unwrap().wait().unwrap();
+        assert_eq!(gpu.fenced_queue().report().submissions, 1);
+        assert_eq!(other.fenced_queue().report(), gpu.fenced_queue().report());
     });
     assert_eq!(validation_messages(), Vec::<String>::new());
 }

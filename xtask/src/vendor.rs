@@ -50,9 +50,10 @@ pub(crate) fn run(options: &Options) -> anyhow::Result<ExitCode> {
         Action::Apply { into } => {
             let workspace = workspace()?;
             let default = || workspace.target_directory.join(WGPU_HAL).into();
-            let into = into.clone().unwrap_or_else(default);
+            // Now: where the current folder itself is replaced, there is none afterwards.
+            let into = absolute(&into.clone().unwrap_or_else(default))?;
             let queue = apply(&workspace, &into)?;
-            println!("{}", application::advice(&queue, &absolute(&into)?));
+            println!("{}", application::advice(&queue, &into));
         }
         Action::Check => check(&workspace()?)?,
     }

@@ -16,7 +16,8 @@
 //! * On DirectX 12 wgpu takes a removed device for one that has done its work. The fence knows
 //!   better, and has the last word.
 //! * Each wait belongs to one [`Completion`]; waiters share no event and steal no wake-up.
-//! * A wait ends at its deadline, and nothing sleeps or polls on a timer.
+//! * A wait ends at its deadline, and nothing sleeps or polls on a timer; but on Metal the watching
+//!   thread looks every two seconds whether the command buffer of the newest signal has failed.
 //! * Nothing is ever destroyed that others may use; resources are dropped.
 //!
 //! # Threads
@@ -24,7 +25,8 @@
 //! All types are `Send` and `Sync`. Callbacks run on the watching thread, or on any thread that
 //! submits to or polls the device at that moment; in a submit of ours, under the submit lock. They
 //! must be short. A host's callback that submits through the engine is not made to wait for the
-//! driver, but one that waits for a frame waits for itself.
+//! driver, but one that waits for a frame waits for itself. An error of wgpu's that a host's callback
+//! makes within a submit of ours is taken for that submission's.
 
 mod backend;
 mod canary;

@@ -1,8 +1,11 @@
 //! A device's queue whose submissions can each be waited for.
 
+use std::cell::RefCell;
 use std::sync::atomic::Ordering;
-use std::sync::{Arc, Mutex, PoisonError, Weak};
+use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
+
+use parking_lot::ReentrantMutex;
 
 use crate::backend::{FenceBackend, QueueFence, QueueId, open};
 use crate::polled::PolledFence;
@@ -66,6 +69,9 @@ struct Handle {
     watch: Option<WatchThread>,
 }
 
+/// The queues that have been opened.
+struct Registry(Vec<(QueueId, Weak<Handle>)>);
+
 /// A submission that was made and is yet to be followed.
 struct Made {
     /// What its fence will reach.
@@ -87,11 +93,11 @@ impl FencedQueue {
         let Some(id) = QueueId::of(device, queue) else {
             return Self::polled(device, queue);
         };
-        static REGISTRY: Mutex<Vec<(QueueId, Weak<Handle>)>> = Mutex::new(Vec::new());
-        let mut registry = REGISTRY.lock().unwrap_or_else(PoisonError::into_inner);
-        registry.retain(|(_, handle)| handle.strong_count() > 0);
-        let known = registry.iter().filter(|(known, _)| *known == id);
-        if let Some(handle) = { known }.find_map(|(_, handle)| handle.upgrade()) {
+        // Re-entrant: a callback of the host's that runs in a submit of the probe may open one, too.
+        static REGISTRY: ReentrantMutex<RefCell<Registry>> =
+            ReentrantMutex::new(RefCell::new(Registry(Vec::new())));
+        let registry = REGISTRY.lock();
+        if let Some(handle) = registry.borrow().find(id) {
             return Ok(Self { handle });
         }
         let fence = open(id, device, queue)?;
@@ -99,7 +105,12 @@ impl FencedQueue {
         let capacity = probe_capacity(device, queue, &*fence, &mut newest);
         let handle = Handle::start(device, queue, fence, newest, capacity)?;
         let handle = Arc::new(handle);
-        registry.push((id, Arc::downgrade(&handle)));
+        // By a callback, then, that ran meanwhile.
+        let opened_before = registry.borrow().find(id);
+        if let Some(handle) = opened_before {
+            return Ok(Self { handle });
+        }
+        registry.borrow_mut().add(id, &handle);
         Ok(Self { handle })
     }
 
@@ -349,6 +360,18 @@ pub fn set_proof_required(queue: &FencedQueue, required: bool) {
 pub fn dx12_fence(queue: &FencedQueue) -> Option<&crate::dx12::Dx12Fence> {
     let fence: &dyn std::any::Any = &*queue.shared().fence;
     fence.downcast_ref()
+}
+
+impl Registry {
+    fn find(&self, id: QueueId) -> Option<Arc<Handle>> {
+        let known = self.0.iter().filter(|(known, _)| *known == id);
+        { known }.find_map(|(_, handle)| handle.upgrade())
+    }
+
+    fn add(&mut self, id: QueueId, handle: &Arc<Handle>) {
+        self.0.retain(|(_, handle)| handle.strong_count() > 0);
+        self.0.push((id, Arc::downgrade(handle)));
+    }
 }
 
 impl Handle {

@@ -97,8 +97,12 @@ impl QueueFence for VulkanFence {
 
     fn reached(&self) -> Result<u64, SubmissionLost> {
         // SAFETY: device and semaphore live as long as `self`.
-        unsafe { self.device.get_semaphore_counter_value(self.timeline) }
-            .map_err(|result| SubmissionLost::new(result.to_string()))
+        match unsafe { self.device.get_semaphore_counter_value(self.timeline) } {
+            // No submission carries it; and the watching thread looks for what lies beyond a value.
+            Ok(u64::MAX) => Err(SubmissionLost::new("its timeline stands at the end")),
+            Ok(value) => Ok(value),
+            Err(result) => Err(SubmissionLost::new(result.to_string())),
+        }
     }
 }
 
@@ -137,4 +141,28 @@ fn supports_timelines(hal: &wgpu::hal::vulkan::Device) -> bool {
     // SAFETY: as above, and both are Vulkan 1.1 or newer, where this call is core.
     unsafe { instance.get_physical_device_features2(physical, &mut features) };
     timelines.timeline_semaphore == vk::TRUE
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_timeline_at_its_end_is_that_of_a_lost_device() {
+        let mut descriptor = wgpu::InstanceDescriptor::new_without_display_handle();
+        descriptor.backends = wgpu::Backends::VULKAN;
+        let instance = wgpu::Instance::new(descriptor);
+        let adapter = pollster::block_on(instance.request_adapter(&Default::default())).unwrap();
+        let opened = pollster::block_on(adapter.request_device(&Default::default()));
+        let (device, queue) = opened.unwrap();
+        let fence = VulkanFence::new(&device, &queue).unwrap();
+        assert_eq!(fence.reached(), Ok(0));
+        let signal = vk::SemaphoreSignalInfo::default()
+            .semaphore(fence.timeline)
+            .value(u64::MAX);
+        // SAFETY: the semaphore is alive, and nothing else signals it.
+        unsafe { fence.device.signal_semaphore(&signal) }.unwrap();
+        assert!(fence.wait(1, Instant::now()).is_err());
+        assert!(fence.reached().is_err());
+    }
 }

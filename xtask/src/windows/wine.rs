@@ -40,6 +40,8 @@ impl Wine {
                 .context("Mesa's software driver is not installed")?,
             _in_use: in_use,
         };
+        // One that was killed with its Wine running has left it behind, on a display that is gone.
+        wine.shut_down();
         wine.boot(shell)?;
         let system32 = wine.prefix.join("drive_c/windows/system32");
         shell.copy_file(shader_compiler, system32.join(shader_compiler::FILE_NAME))?;
@@ -76,6 +78,18 @@ impl Wine {
         Ok(())
     }
 
+    /// Ends all that runs in the prefix, and waits until it has ended.
+    fn shut_down(&self) {
+        // Both fail if Wine does not run. The second returns when it has ended.
+        for argument in ["--kill", "--wait"] {
+            let _ = self
+                .tool("wineserver")
+                .arg(argument)
+                .stderr(Stdio::null())
+                .status();
+        }
+    }
+
     /// One of Wine's programs, in this prefix and on this display.
     fn tool(&self, name: &str) -> Command {
         let mut command = Command::new(name);
@@ -97,13 +111,6 @@ impl Wine {
 
 impl Drop for Wine {
     fn drop(&mut self) {
-        // Both fail if Wine has gone already. The second returns when it has.
-        for argument in ["--kill", "--wait"] {
-            let _ = self
-                .tool("wineserver")
-                .arg(argument)
-                .stderr(Stdio::null())
-                .status();
-        }
+        self.shut_down();
     }
 }
