@@ -172,7 +172,10 @@ impl QueueFence for Dx12Fence {
 
     /// wgpu takes the fences of a removed device for those of a device that has done all its work.
     fn confirm(&self) -> Result<(), SubmissionLost> {
-        Self::reached(self).map(drop)
+        Self::reached(self)?;
+        // wgpu's fence may have been moved before ours.
+        // SAFETY: a plain call on a device that we hold a reference of.
+        unsafe { self.device.GetDeviceRemovedReason() }.map_err(|_| self.removed())
     }
 }
 
