@@ -1,6 +1,6 @@
 //! A painter whose every pixel is known.
 
-use framefence::{ColorTarget, Frame, PaintContext, Painter, PainterError, Plane, wgpu};
+use framefence::{ColorTarget, Frame, PaintContext, Painter, PainterError, Plane, Size, wgpu};
 
 /// Draws a pattern that differs in every pixel, frame and size, of arithmetic on whole numbers.
 ///
@@ -53,6 +53,25 @@ impl Pattern {
         assert!(plane.width > 0 && plane.height > 0);
         let wrong = Self::wrong_pixels(frame.number(), &plane);
         assert_eq!(wrong, 0, "wrong pixels in frame {}", frame.number());
+    }
+
+    /// A texture of RGBA8 to [`draw`](Self::draw) into, which may also be used as `usage` says.
+    #[must_use]
+    pub fn target(device: &wgpu::Device, size: Size, usage: wgpu::TextureUsages) -> wgpu::Texture {
+        device.create_texture(&wgpu::TextureDescriptor {
+            label: Some("pattern"),
+            size: wgpu::Extent3d {
+                width: size.width,
+                height: size.height,
+                depth_or_array_layers: 1,
+            },
+            mip_level_count: 1,
+            sample_count: 1,
+            dimension: wgpu::TextureDimension::D2,
+            format: wgpu::TextureFormat::Rgba8Unorm,
+            usage: usage | wgpu::TextureUsages::RENDER_ATTACHMENT,
+            view_formats: &[],
+        })
     }
 
     /// Records the part of frame `number` that begins at `origin`, for tests that have no renderer.

@@ -6,10 +6,10 @@ use std::future::IntoFuture;
 use std::iter;
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
-use std::thread;
+use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use framefence::fence::{FencedQueue, SubmitError, WaitError};
+use framefence::fence::{FencedQueue, SubmissionFence, SubmitError, WaitError};
 use framefence::{
     FrameError, FrameRequest, Gpu, PendingFrame, Renderer, RendererOptions, Size, Time,
 };
@@ -146,18 +146,10 @@ fn a_device_destroyed_while_8_threads_wait_for_submissions_ends_each() {
     let gpus = [gpu(), gpu(), Host::new().gpu(), Host::new().gpu()];
     for (gpu, is_polled) in gpus.into_iter().zip([false, true, false, true]) {
         within(WATCHDOG, move || {
-            let queue = match is_polled {
-                true => FencedQueue::polled(gpu.device(), gpu.queue()).unwrap(),
-                false => gpu.fenced_queue().clone(),
-            };
+            let queue = queue(&gpu, is_polled);
             let gate = Gate::closed(&gpu);
             let fence = queue.submit([gate.commands(&gpu)], LONG).unwrap();
-            let waiters: Vec<_> = (0..THREADS)
-                .map(|_| {
-                    let fence = fence.clone();
-                    thread::spawn(move || fence.wait())
-                })
-                .collect();
+            let waiters = [(); THREADS].map(|()| wait_elsewhere(&fence));
             gpu.device().destroy();
             assert!(!fence.is_signaled(), "done behind a closed gate");
             gate.open();
@@ -181,18 +173,10 @@ fn a_host_that_says_its_device_is_lost_ends_the_waits_of_8_threads_at_once() {
     within(WATCHDOG, || {
         for is_polled in [false, true] {
             let gpu = Host::new().gpu();
-            let queue = match is_polled {
-                true => FencedQueue::polled(gpu.device(), gpu.queue()).unwrap(),
-                false => gpu.fenced_queue().clone(),
-            };
+            let queue = queue(&gpu, is_polled);
             let gate = Gate::closed(&gpu);
             let fence = queue.submit([gate.commands(&gpu)], LONG).unwrap();
-            let waiters: Vec<_> = (0..THREADS)
-                .map(|_| {
-                    let fence = fence.clone();
-                    thread::spawn(move || fence.wait())
-                })
-                .collect();
+            let waiters = [(); THREADS].map(|()| wait_elsewhere(&fence));
             queue.lost_marker()("the cable is out");
             for waiter in waiters {
                 let end = waiter.join().unwrap();
@@ -222,10 +206,7 @@ fn deadlines_of_zero_ask_and_those_beyond_any_limit_are_kept() {
             for timeout in [Duration::MAX, Duration::from_nanos(u64::MAX)] {
                 let gate = Gate::closed(&gpu);
                 let fence = queue.submit([gate.commands(&gpu)], timeout).unwrap();
-                let waiting = {
-                    let fence = fence.clone();
-                    thread::spawn(move || fence.wait())
-                };
+                let waiting = wait_elsewhere(&fence);
                 let awaiting = {
                     let fence = fence.clone();
                     thread::spawn(move || pollster::block_on(fence.into_future()))
@@ -249,17 +230,9 @@ fn the_last_handle_on_a_device_waits_for_the_gpu_and_ends_every_wait() {
         for is_polled in [false, true] {
             let gpu = gpu();
             let gate = Gate::closed(&gpu);
-            let queue = match is_polled {
-                true => FencedQueue::polled(gpu.device(), gpu.queue()).unwrap(),
-                false => gpu.fenced_queue().clone(),
-            };
+            let queue = queue(&gpu, is_polled);
             let fence = queue.submit([gate.commands(&gpu)], LONG).unwrap();
-            let waiters: Vec<_> = (0..THREADS)
-                .map(|_| {
-                    let fence = fence.clone();
-                    thread::spawn(move || fence.wait())
-                })
-                .collect();
+            let waiters = [(); THREADS].map(|()| wait_elsewhere(&fence));
             let (gone, is_gone) = channel();
             let dropping = thread::spawn(move || {
                 drop((gpu, queue));
@@ -276,6 +249,19 @@ fn the_last_handle_on_a_device_waits_for_the_gpu_and_ends_every_wait() {
         }
     });
     assert_eq!(validation_messages(), Vec::<String>::new());
+}
+
+fn queue(gpu: &Gpu, is_polled: bool) -> FencedQueue {
+    match is_polled {
+        true => FencedQueue::polled(gpu.device(), gpu.queue()).unwrap(),
+        false => gpu.fenced_queue().clone(),
+    }
+}
+
+/// Waits for `fence` on a thread of its own.
+fn wait_elsewhere(fence: &SubmissionFence) -> JoinHandle<Result<(), WaitError>> {
+    let fence = fence.clone();
+    thread::spawn(move || fence.wait())
 }
 
 fn assert_lost(error: &FrameError) {

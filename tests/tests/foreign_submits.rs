@@ -236,20 +236,7 @@ struct Target {
 
 impl Target {
     fn new(gpu: &Gpu) -> Self {
-        let texture = gpu.device().create_texture(&wgpu::TextureDescriptor {
-            label: Some("drawn slowly"),
-            size: wgpu::Extent3d {
-                width: SIZE.width,
-                height: SIZE.height,
-                depth_or_array_layers: 1,
-            },
-            mip_level_count: 1,
-            sample_count: 1,
-            dimension: wgpu::TextureDimension::D2,
-            format: wgpu::TextureFormat::Rgba8Unorm,
-            usage: wgpu::TextureUsages::RENDER_ATTACHMENT | wgpu::TextureUsages::COPY_SRC,
-            view_formats: &[],
-        });
+        let texture = Pattern::target(gpu.device(), SIZE, wgpu::TextureUsages::COPY_SRC);
         Self {
             view: texture.create_view(&Default::default()),
             texture,

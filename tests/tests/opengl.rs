@@ -80,20 +80,8 @@ struct Draw {
 
 impl Draw {
     fn new(gpu: &Gpu) -> Self {
-        let target = gpu.device().create_texture(&wgpu::TextureDescriptor {
-            label: Some("drawn slowly"),
-            size: wgpu::Extent3d {
-                width: 128,
-                height: 128,
-                depth_or_array_layers: 1,
-            },
-            mip_level_count: 1,
-            sample_count: 1,
-            dimension: wgpu::TextureDimension::D2,
-            format: wgpu::TextureFormat::Rgba8Unorm,
-            usage: wgpu::TextureUsages::RENDER_ATTACHMENT,
-            view_formats: &[],
-        });
+        let size = Size::new(128, 128);
+        let target = Pattern::target(gpu.device(), size, wgpu::TextureUsages::empty());
         Self {
             // llvmpipe ends a loop after 65,536 rounds.
             pattern: Mutex::new(Pattern::slow(50_000)),

@@ -10,8 +10,8 @@ use std::time::Duration;
 
 use framefence::fence::FencedQueue;
 use framefence::{
-    FrameError, FrameRequest, Gpu, PaintContext, PendingFrame, Renderer, RendererOptions, Size,
-    Stage, Time, wgpu,
+    FrameError, FrameRequest, PaintContext, PendingFrame, Renderer, RendererOptions, Size, Stage,
+    Time, wgpu,
 };
 use framefence_tests::{Gate, Host, Pattern, gpu, validation_messages, wait_for, within};
 
@@ -228,7 +228,7 @@ fn a_panicking_callback_of_a_host_costs_no_submission() {
     let gpu = gpu();
     within(WATCHDOG, move || {
         let queue = gpu.fenced_queue();
-        let target = target(&gpu);
+        let target = Pattern::target(gpu.device(), SIZE, wgpu::TextureUsages::empty());
         let mut pattern = Pattern::slow(5_000);
         for number in 0..20 {
             // Still at work when ours comes behind it, so that one poll finds both done.
@@ -244,23 +244,6 @@ fn a_panicking_callback_of_a_host_costs_no_submission() {
         assert_eq!(queue.lost(), None);
     });
     assert_eq!(validation_messages(), Vec::<String>::new());
-}
-
-fn target(gpu: &Gpu) -> wgpu::Texture {
-    gpu.device().create_texture(&wgpu::TextureDescriptor {
-        label: Some("drawn slowly"),
-        size: wgpu::Extent3d {
-            width: SIZE.width,
-            height: SIZE.height,
-            depth_or_array_layers: 1,
-        },
-        mip_level_count: 1,
-        sample_count: 1,
-        dimension: wgpu::TextureDimension::D2,
-        format: wgpu::TextureFormat::Rgba8Unorm,
-        usage: wgpu::TextureUsages::RENDER_ATTACHMENT,
-        view_formats: &[],
-    })
 }
 
 /// A poll that meets the unmap of the engine's canary leaves it mapped, and a mapped buffer refuses to be
