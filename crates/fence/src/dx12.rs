@@ -109,7 +109,9 @@ impl Dx12Fence {
     pub fn reached(&self) -> Result<u64, SubmissionLost> {
         // SAFETY: a plain call on a fence that we hold a reference of.
         match unsafe { self.fence.GetCompletedValue() } {
-            REMOVED => Err(self.removed()),
+            REMOVED => Err(self.removal().unwrap_or_else(|| {
+                SubmissionLost::new("its fence stands where those of removed devices do")
+            })),
             value => Ok(value),
         }
     }
@@ -126,12 +128,11 @@ impl Dx12Fence {
         self.events.created.load(Ordering::Relaxed)
     }
 
-    fn removed(&self) -> SubmissionLost {
+    /// Why the device was removed, if it was.
+    fn removal(&self) -> Option<SubmissionLost> {
         // SAFETY: a plain call on a device that we hold a reference of.
-        match unsafe { self.device.GetDeviceRemovedReason() } {
-            Err(reason) => SubmissionLost::new(format!("it was removed: {reason}")),
-            Ok(()) => SubmissionLost::new("its fence stands where those of removed devices do"),
-        }
+        let reason = unsafe { self.device.GetDeviceRemovedReason() }.err()?;
+        Some(SubmissionLost::new(format!("it was removed: {reason}")))
     }
 }
 
@@ -152,13 +153,8 @@ impl QueueFence for Dx12Fence {
             return Ok(Signal::Sent);
         }
         // SAFETY: the queue and the fence are of one device, and we hold references of both.
-        unsafe { self.queue.Signal(&self.fence, value) }.map_err(|error| {
-            // SAFETY: a plain call on a device that we hold a reference of.
-            match unsafe { self.device.GetDeviceRemovedReason() } {
-                Err(_) => self.removed(),
-                Ok(()) => failed(error),
-            }
-        })?;
+        unsafe { self.queue.Signal(&self.fence, value) }
+            .map_err(|error| self.removal().unwrap_or_else(|| failed(error)))?;
         Ok(Signal::Sent)
     }
 
@@ -174,8 +170,7 @@ impl QueueFence for Dx12Fence {
     fn confirm(&self) -> Result<(), SubmissionLost> {
         Self::reached(self)?;
         // wgpu's fence may have been moved before ours.
-        // SAFETY: a plain call on a device that we hold a reference of.
-        unsafe { self.device.GetDeviceRemovedReason() }.map_err(|_| self.removed())
+        self.removal().map_or(Ok(()), Err)
     }
 }
 
